@@ -255,7 +255,8 @@ def _packet(name):
     if call is None and ops is None:
         return None
     made = {op.schema.overload or "default": bind.make_function(name, [op]) for op in ops or ()}
-    call = call or bind.make_function(name, ops)
+    if call is None or name == "norm":  # torch.norm is made of other operators
+        call = bind.make_function(name, ops)
     if name.startswith(("upsample_", "_upsample_")) and not name.endswith("_backward"):
         return _upsampling(name, call)
     return OpOverloadPacket("aten", name, call, made or {"default": call})

@@ -335,6 +335,9 @@ def _pseudo_inverse_tangent(t, p, a, absolute, relative):
     return -product(product(p, t), p) + inner - product(product(inner, a), p) + outer - product(p, product(a, outer))
 
 
+NO_EPSILON = "This function doesn't handle types other than float and double"  # torch asks for that of the dtype where no relative tolerance is given
+
+
 def _check_pinv(x):
     own = type_of(x)
     if x.ndim < 2 or own not in (dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128):
@@ -362,7 +365,11 @@ def _linalg_matrix_rank(self, atol=None, rtol=None, *, hermitian=False):
     """How many singular values count."""
     check_matrix("torch.linalg.matrix_rank", self, "input")
     if type_of(self).category < dtypes.FLOAT or self.dtype.itemsize == 2:
-        raise RuntimeError("This function doesn't handle types other than float and double")
+        if rtol is None:
+            raise RuntimeError(NO_EPSILON)
+        if not hermitian:
+            check_float("linalg.svd", self)
+        check_kernel("linalg_eigh_cpu" if hermitian else "linalg_svd_cpu", self, nothing=True)
     if hermitian:
         check_square("linalg.eigh", self)
     if self.size == 0:
@@ -377,4 +384,4 @@ def _identity_of(self):
     return flat(eye_like(self), self)
 
 
-__all__ = ["pseudo_inverse"]
+__all__ = ["NO_EPSILON", "pseudo_inverse"]

@@ -10,7 +10,7 @@ from .spec import spec_of
 _EXACT = frozenset([
     "addmm", "addmv", "alias_copy", "argmax", "argmin", "argsort.stable", "avg_pool2d", "avg_pool3d", "baddbmm", "bmm", "detach_copy", "diagonal_copy",
     "expand_copy", "gather", "index_add", "index_copy", "index_reduce", "isin.Tensor_Tensor", "linalg_cross", "linalg_ldl_solve", "linalg_lu_solve",
-    "linalg_vector_norm", "mm", "msort", "permute_copy", "renorm", "scatter.reduce", "scatter.src", "scatter.value", "scatter.value_reduce", "scatter_add",
+    "frobenius_norm", "linalg_vector_norm", "mm", "msort", "permute_copy", "renorm", "scatter.reduce", "scatter.src", "scatter.value", "scatter.value_reduce", "scatter_add",
     "scatter_reduce.two", "squeeze_copy", "squeeze_copy.dim", "squeeze_copy.dims", "t_copy", "transpose_copy.int", "tril", "triu", "unfold_copy",
     "unsqueeze_copy", "view_copy", "sort", "sort.stable", "max.dim", "min.dim", "topk", "_softmax", "_log_softmax", "aminmax", "norm", "matmul", "linalg_inv",
     "linalg_solve", "linalg_det", "diag", "linalg_cholesky", "cross", "linalg_qr", "as_strided_copy", "linear", "lu_solve", "lu_unpack", "qr",

@@ -186,7 +186,7 @@ def _check_adaptive(name, x, n, output_size, wrong, nothing):
     if len(output_size) != n:
         raise RuntimeError(wrong)
     if x.ndim not in (n + 1, n + 2):
-        raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(x.shape)}")
+        raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got{':' * name.startswith('adaptive_max')} {list(x.shape)}")
     for i, s in enumerate(x.shape):
         if s == 0 and i in nothing:
             raise RuntimeError(f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(x.shape)} with dimension "

@@ -39,6 +39,11 @@ def _few_tests(avals, statics):
     return "isin_default_cpu" if few and b.device != "number" else None
 
 
+def _subtracted(avals, statics):
+    """Beside floats they are floats."""
+    return "add_stub" if all(a.dtype.category < dtypes.FLOAT for a in avals[:2]) else None
+
+
 _TURNED = (lambda a, b: (), lambda a, b: (b,), lambda a, b: (a, b), lambda a, b: (a,))  # the dims that are flipped for k quarter turns
 
 
@@ -58,7 +63,7 @@ _KERNELS = {  # a text, or f(input types, statics) -> text, None where none is a
     "pixel_unshuffle": "pixel_unshuffle", "channel_shuffle": "channel_shuffle", "native_channel_shuffle": "channel_shuffle",
     "flip": lambda avals, statics: _flip(avals[0].shape, statics["dims"]),
     "rot90": lambda avals, statics: _flip(avals[0].shape, _TURNED[statics.get("k", 1) % 4](*statics.get("dims", (0, 1)))),
-    "dist": "add_stub", "pairwise_distance": "add_stub"}
+    "dist": _subtracted, "pairwise_distance": _subtracted}
 
 
 def refuse_unsigned(op, avals, statics):
