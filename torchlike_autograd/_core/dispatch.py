@@ -247,7 +247,9 @@ def _check_running(form, own):
 def _inplace_value(spec, values, old, target):
     try:
         form = spec.form(tuple(_aval_of(v) for v in values))
-    except NotImplementedError:
+    except NotImplementedError as e:
+        if getattr(e, "in_place", None) is not None:
+            raise e.in_place from None
         check_inplace(target)  # torch refuses to write to a leaf before its kernels look at dtypes
         _check_spread(spec, values, old)
         _check_common(spec, values, old)

@@ -48,6 +48,7 @@ def _from_result(what, more, slope):
                 f"In-place {what} backward calculation is triggered with a negative slope which is not supported. This is caused by calling in-place forward function "
                 f"with a negative slope, please call out-of-place version instead.{more}")
 
+    refuses.forward = True  # torch's tangent is its gradient
     return {"refuses": refuses}
 
 
@@ -391,7 +392,8 @@ def _check_rrelu(types, result, statics):
 @_activation("rrelu_with_noise(Tensor self, Tensor noise, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> Tensor",
     zero_second=always, lies=None, node="RreluWithNoiseBackward0", twin_node="RreluWithNoiseBackward1", twin_of=(),
     public=(), saves={"self": ("self", "noise")}, nondiff=("noise",), out=False, check=_check_rrelu,
-    twin=_from_result(*_LEAKY, lambda statics: 0 if statics.get("training") else statics.get("lower", 0.125) + statics.get("upper", 1 / 3)),
+    twin={**_from_result(*_LEAKY, lambda statics: 0 if statics.get("training") else statics.get("lower", 0.125) + statics.get("upper", 1 / 3)),
+          "saves": {"self": ("noise", "result")}, "forward": False},
     samples=[call(real(3), real(3, grad=False), 0.1, 0.3, t) for t in (False, True)], kinks=[call(at(-1.0, 0.0, 1.0), at(1.0, grad=False), 0.1, 0.3, False)])
 def rrelu_with_noise(self, noise, *, lower=0.125, upper=0.3333333333333333, training=False):
     """self where positive; elsewhere times the noise in training, times the mean slope otherwise."""
