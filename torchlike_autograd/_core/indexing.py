@@ -112,9 +112,18 @@ def getitem(t, index):
 
 
 def _gathered(t, indices, dims):
+    return run(*_take(t, indices, dims))
+
+
+def _take(t, indices, dims):
     flat = (t, *indices)
     spec = spec_of(OPS["_index"], (("dims", dims),), ("T", ("L", len(indices))))
-    return run(settle_several(spec, flat, dims), flat)
+    return settle_several(spec, flat, dims), flat
+
+
+def take_plan(t, found):
+    """(spec, flat) of a read by index tensors."""
+    return _take(t, *_expanded(t, found))
 
 
 # From left to right
@@ -512,4 +521,4 @@ def put_plan(t, found, value, accumulate):
     return settle_several(spec, (t, *indices), dims, (t, *indices, value)), (t, *indices, value)
 
 
-__all__ = ["check_number", "check_overlap", "copy_into", "fill", "found", "getitem", "places_of", "put_plan", "setitem", "write_to", "zero"]
+__all__ = ["check_number", "check_overlap", "copy_into", "fill", "found", "getitem", "places_of", "put_plan", "setitem", "take_plan", "write_to", "zero"]
