@@ -26,7 +26,7 @@ def _(torch):
         for name, f in calls.items():
             out = _told(f)
             yield f"{name} {n}", out, out.grad_fn.name() if isinstance(out, torch.Tensor) and out.requires_grad else None
-    yield "methods", c._conj(), c._conj_physical(), c._is_zerotensor(), c._has_symbolic_sizes_strides, "matmul" in dir(torch._C._VariableFunctions)
+    yield "methods", c._conj(), c._conj_physical(), c._is_zerotensor(), "matmul" in dir(torch._C._VariableFunctions)
 
 
 @case("below_public_names.indexing")

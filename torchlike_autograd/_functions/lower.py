@@ -72,9 +72,3 @@ def _is_zerotensor(input):
 def _reshape_from_tensor(input, shape):
     """`input` in the sizes that a tensor holds."""
     return input.reshape(shape.tolist())
-
-
-@composite("Tensor._has_symbolic_sizes_strides")
-def _has_symbolic_sizes_strides(self):
-    """False: sizes are numbers here."""
-    return False
