@@ -35,9 +35,10 @@ class Cell:
     """The contents shared by a base, its aliases and views; n counts contents, `counter` is torch's version.
 
     layout: (strides, offset) of the contents if they do not lie row by row.  memory: what `data_ptr` points to, once it was asked for.
+    asked: how many bytes `resize_` of the storage asked for.
     """
 
-    __slots__ = ("counter", "layout", "memory", "n", "value")
+    __slots__ = ("asked", "counter", "layout", "memory", "n", "value")
 
     def __init__(self, value, counter, layout=None):
         self.value, self.counter, self.layout, self.n = value, counter, layout, 0
