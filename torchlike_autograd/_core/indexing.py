@@ -512,6 +512,9 @@ def put_plan(t, found, value, accumulate):
     if not found:
         if isinstance(value, Tensor) and value.ndim > t.ndim:
             raise RuntimeError(f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape {list(t.shape)}")
+        if not accumulate and (not isinstance(value, Tensor) or value.numel() == 1):  # torch asks for the mask that it would fill
+            raise RuntimeError("sym_strides() called on an undefined Tensor" if t.ndim else
+                               "masked_fill_ only supports boolean masks, but got mask with dtype nullptr (uninitialized)")
         raise RuntimeError('ntensor >= 3 INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/aten/src/ATen/native/cpu/IndexKernelUtils.h":8, please report a bug '
                            "to PyTorch. ")
     indices, dims = _expanded(t, found)
