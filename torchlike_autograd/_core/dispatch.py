@@ -345,7 +345,7 @@ def into(name, spec, flat, out):
     if "forward_ad" in thread.state.extra and any(isinstance(x, Tensor) and levels.dual(x._tl_value()) is not None for x in (*outs, *flat)):
         raise NotImplementedError(f"Trying to use forward AD with {_own_name(name, spec.op)}_out that does not support it because it is an out= function")
     if levels.mapped_among((*outs, *flat)):
-        raise errors.mapped_without_rule(f"{name}.out", "; the fallback path doesn't work on out= or view ops.")
+        raise errors.mapped_without_rule(f"{name}.{_OUT_NAMES.get(name, 'out')}", "; the fallback path doesn't work on out= or view ops.")
     check_out(spec.op, outs, flat)
     own, values = next((x.dtype for x in flat if isinstance(x, Tensor)), None), values_of(flat)
     wanted = input_dtype(spec.op, outs[0].dtype, own)
@@ -370,6 +370,9 @@ def into(name, spec, flat, out):
         if resized and o._tl_cell is None:
             lay_if_bent(spec, flat, (o,), i)
     return out if not spec.op.multi or spec.op.fields is None else tuple.__new__(named_tuple(spec.op, "_out"), outs)
+
+
+_OUT_NAMES = {"where": "self_out"}
 
 
 def _own_name(name, op):

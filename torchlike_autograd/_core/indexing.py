@@ -503,6 +503,8 @@ def put_plan(t, found, value, accumulate):
     if len(found) == 1 and not accumulate and found[0][1].dtype in (dtypes.bool_, dtypes.uint8) and (not isinstance(value, Tensor) or value.numel() == 1):
         dim, mask = found[0]
         check_mask(mask, t._tl_v.aval.shape, dim)
+        if levels.hidden_among((t,)):
+            levels.refuse_dynamic(mask, "mask")
         mask = beside(mask, t)
         if mask.dtype is dtypes.uint8:
             raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")

@@ -9,6 +9,7 @@ import numpy as np
 from .._core import dtypes, levels
 from .._core.composite import composite
 from .._core.dispatch import run
+from .._core.errors import mapped_without_rule
 from .._core.nothing import no_nonzero, wanting
 from .._core.shapes import contiguous_strides, wrap_dim
 from .._core.words import check_flags, type_name
@@ -57,6 +58,8 @@ def nonzero(input, *, out=None, as_tuple=False):
     if as_tuple:
         if out is not None:
             raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+        if levels.hidden_among((input,)):
+            raise mapped_without_rule("nonzero_numpy", ". We could not generate a fallback.")
         return tuple(_listed(input if input.ndim else input.detach().reshape(1)).unbind(1))
     found = _listed(input)
     if out is None:
