@@ -355,7 +355,7 @@ def into(name, spec, flat, out):
     try:
         results = list(record_op(done, values))
     except NotImplementedError as e:
-        if " not implemented for " in str(e):
+        if " not implemented for " in str(e) and spec.op.name not in _COMPARISONS:
             _check_first(spec, outs[0].dtype, flat)
         raise
     for i in reversed(range(len(outs))) if spec.op.name in LAST_FIRST else range(len(outs)):
@@ -372,6 +372,7 @@ def into(name, spec, flat, out):
     return out if not spec.op.multi or spec.op.fields is None else tuple.__new__(named_tuple(spec.op, "_out"), outs)
 
 
+_COMPARISONS = {"lt", "le", "gt", "ge"}  # what they compare need not fit their output
 _OUT_NAMES = {"where": "self_out"}
 
 
