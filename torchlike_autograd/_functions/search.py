@@ -46,8 +46,7 @@ def _places(t):
 def _listed(t):
     rows, _ = _places(t)
     out = from_array(np.ascontiguousarray(rows), dtypes.int64, like=t)
-    if rows.shape[1]:
-        out._tl_laid = ((1, rows.shape[0]), 0)
+    out._tl_laid = ((1, rows.shape[0]), 0)
     return out
 
 

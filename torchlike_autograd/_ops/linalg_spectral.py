@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax.lax import linalg as lapack
 
-from .._core import dtypes
+from .._core import dtypes, shapes
 from .conventions import flat, partials
 from .linalg_base import (
     NOT_FINITE,
@@ -299,6 +299,8 @@ def _tolerances(a, atol, rtol):
         relative = own if atol is None else jnp.where(absolute > 0, 0, own)
     else:
         relative = jnp.real(rtol).astype(dtype)
+    for x in (absolute, relative):
+        shapes.broadcast((*x.shape, 1), (*a.shape[:-2], 1))  # raises torch's error
     return [like(x[..., None], a.ndim - 1) for x in (absolute, relative)]
 
 
