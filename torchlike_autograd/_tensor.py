@@ -19,7 +19,7 @@ from ._core.shown import Shown
 from ._core.size import Size
 from ._core.state import State
 from ._core.state import new as _new
-from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, is_inference, peek, read, with_history
+from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, is_inference, own_value, peek, read, with_history
 from ._core.versions import detached
 from ._ops.spec import LeveledAval
 from ._tensor_members import _has_compatible_shallow_copy_type, grad_dtype_of, laid_as, pin_layout
@@ -543,6 +543,9 @@ class Tensor(State, Values, metaclass=TensorMeta):
                 v = as_leaf(v, self._tl_renew_leaf())
             else:
                 v = with_history(v, old)
+        if v.seen is None or not v.needs:  # whoever saves it is to be told of later writes to this tensor, not of those to the other one
+            v = own_value(v, self._tl_counter)
+            mark_seen(v, self._tl_counter)
         self._tl_v = v
         base = None if self._tl_view is None else self._tl_view.base
         if base is not None or new._tl_view is not None:

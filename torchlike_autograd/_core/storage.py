@@ -131,7 +131,7 @@ def _read_again(t, strict):
             raise view_error(t, True)
         else:
             return as_leaf(replayed_from(view, base, b, NOGRAD), Nowhere(t))
-    v = _own(v, t._tl_counter)
+    v = own_value(v, t._tl_counter)
     if t._tl_counter.inference and not v.needs:
         v.needs = INFERENCE
     if old.tape is not None and old.tape.extra and v.needs and v.leaf is None and v is not old:
@@ -154,7 +154,7 @@ def _without_base(view, base, b, old):
     return v if type(old.leaf) is Nowhere else with_history(v, old)
 
 
-def _own(v, counter):
+def own_value(v, counter):
     """`v`, or another Value with its contents where `v` belongs to a tensor that counts versions elsewhere."""
     return v if v.seen is None or v.seen[0] is counter else another(v)
 
