@@ -54,3 +54,21 @@ def _(torch):
 
     for f in (parameter, looked_at, pending, other_saved, other_written):
         yield f.__name__, _told(f)
+
+
+@case("written_after_data.turned_aliases")
+def _(torch):
+    looks = {"nothing": lambda w, y: None, "list": lambda w, y: w.tolist(), "detach": lambda w, y: w.detach(), "view": lambda w, y: w.view(-1),
+             "result": lambda w, y: y.tolist(), "sum": lambda w, y: w + 1, "both": lambda w, y: (w.detach(), y.tolist())}
+    for name, look in looks.items():
+        for turn in ("unsqueeze_", "squeeze_", "add_"):
+            def run():
+                x, w = torch.tensor([1.0, 3.0, 2.0], requires_grad=True), torch.tensor([1.0, 2.0, 3.0])
+                y = x * w
+                d = w.detach()
+                getattr(d, turn)(0)
+                look(w, y)
+                y.sum().backward()
+                return x.grad
+
+            yield f"{name} {turn}", _told(run)

@@ -132,6 +132,8 @@ def _read_again(t, strict):
         else:
             return as_leaf(replayed_from(view, base, b, NOGRAD), Nowhere(t))
     v = own_value(v, t._tl_counter)
+    if v is old and not v.needs and v.seen is not None and v.seen[1] != t._tl_counter.n:  # an alias was turned in place: what saved these contents before is told
+        v = another(v)
     if t._tl_counter.inference and not v.needs:
         v.needs = INFERENCE
     if old.tape is not None and old.tape.extra and v.needs and v.leaf is None and v is not old:
