@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from numbers import Integral
 
+from ._core.composite import named as _named
 from ._core.words import type_name
 from ._functions.einsum import einsum as _einsum
 from ._functions.search import unique_dim  # noqa: F401
 from ._tensor import Tensor
+
+norm = _named("norm")
 
 
 def einsum(equation, tensors, *, path=None):

@@ -11,7 +11,7 @@ from collections import OrderedDict
 
 import numpy as np
 
-from ._core import belonging, devices, dtypes, errors, levels, lifetimes, placed, shapes
+from ._core import belonging, devices, dtypes, errors, guards, levels, lifetimes, placed, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, changes, node_at, observed, place_and_step
 from ._core.record import INFERENCE, Counter, DataCounter, InferenceCounter, Value, counter_of, data, mark_seen, thread
 from ._core.saying import warn
@@ -19,7 +19,7 @@ from ._core.shown import Shown
 from ._core.size import Size
 from ._core.state import State
 from ._core.state import new as _new
-from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, is_inference, peek, read, with_history
+from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, is_inference, own_value, peek, read, with_history
 from ._core.versions import detached
 from ._ops.spec import LeveledAval
 from ._tensor_members import _has_compatible_shallow_copy_type, grad_dtype_of, laid_as, pin_layout
@@ -65,8 +65,6 @@ class Tensor(State, Values, metaclass=TensorMeta):
         return v.array
 
     def _tl_numpy(self) -> np.ndarray:
-        from ._core import guards
-
         out = np.asarray(self._tl_array())
         guards.check()
         return out
@@ -485,7 +483,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
         """Drop this tensor's history in place; nothing in inference mode and of an inference tensor, as in torch."""
         if thread.state.inference or is_inference(self):
             return self
-        if self._is_view():
+        if self._is_view() or levels.hidden_among((self,)):  # in torch each example is a view
             raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
                                "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these "
                                "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")
@@ -545,6 +543,9 @@ class Tensor(State, Values, metaclass=TensorMeta):
                 v = as_leaf(v, self._tl_renew_leaf())
             else:
                 v = with_history(v, old)
+        if v.seen is None or not v.needs:  # whoever saves it is to be told of later writes to this tensor, not of those to the other one
+            v = own_value(v, self._tl_counter)
+            mark_seen(v, self._tl_counter)
         self._tl_v = v
         base = None if self._tl_view is None else self._tl_view.base
         if base is not None or new._tl_view is not None:

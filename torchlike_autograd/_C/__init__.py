@@ -353,6 +353,9 @@ def _remove_obj_from_tls(key, /):
 
 
 class _Functions(type):
+    def __dir__(cls):
+        return dir(sys.modules[__package__.partition(".")[0]])
+
     def __getattr__(cls, name):
         if name.startswith("__"):
             raise AttributeError(name)
@@ -361,6 +364,9 @@ class _Functions(type):
 
 class _VariableFunctionsClass(metaclass=_Functions):
     """Where files name the functions of torch."""
+
+
+_VariableFunctions = _VariableFunctionsClass
 
 
 def __getattr__(name):

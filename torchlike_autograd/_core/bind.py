@@ -437,7 +437,7 @@ def make_function(name, ops, method=False, register=True):
             return e.result
         except TypeError:
             raise no_match(name, ops, args, {**kwargs, "out": out}, method) from None
-        if not spec.op.out:
+        if not spec.op.out or (flat and not isinstance(flat[0], Tensor) and spec.op.name in _TENSOR_FIRST):
             raise no_match(name, ops, args, {**kwargs, "out": out}, method)
         return into(name, spec, flat, out)
 
@@ -447,6 +447,7 @@ def make_function(name, ops, method=False, register=True):
     return wrapped(function, known, recipes.kinds, binds=method or name in PYTHONS)
 
 
+_TENSOR_FIRST = frozenset(("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"))  # a number goes first only without `out`
 PYTHONS = frozenset(("split",))  # functions of the table that PyTorch has in Python
 
 

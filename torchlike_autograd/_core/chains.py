@@ -10,8 +10,8 @@ import jax.numpy as jnp
 
 from .._ops.lift import form_at
 from .._ops.registry import Promote
-from .._ops.spec import Form, Layout, LeveledAval, Spec
-from . import shapes
+from .._ops.spec import Form, Layout, LeveledAval, Spec, spec_of
+from . import dtypes, shapes
 from .plan import COPY_SLICES
 
 
@@ -72,7 +72,7 @@ def replay_spec(chain, name=None):
     key = (name, *(s for s, _ in chain))
     out = _replays.get(key)
     if out is None:
-        out = _replays[key] = _chain_spec(key[1:], _reader([(s, len(n)) for s, n in chain]), "AsStridedBackward0", {}, 1)
+        out = _replays[key] = _chain_spec(key[1:], _reader(_raw([(s, len(n)) for s, n in chain])), "AsStridedBackward0", {}, 1)
         out.op.name = name or out.op.name
         out.op.links = [(s, len(n)) for s, n in chain]
     return out
@@ -82,7 +82,7 @@ def put_spec(chain, name=None):
     key = (name, *(s for s, _ in chain))
     out = _puts.get(key)
     if out is None:
-        out = _puts[key] = _chain_spec(key[1:], _writer([(s, len(n)) for s, n in chain]), COPY_SLICES, {}, 2)
+        out = _puts[key] = _chain_spec(key[1:], _writer(_raw([(s, len(n)) for s, n in chain])), COPY_SLICES, {}, 2)
         out.op.name = name or out.op.name
     return out
 
@@ -101,6 +101,18 @@ def _apply_link(spec, x, numbers):
 
 def _link_arguments(spec, x, numbers):
     return Layout(spec.op, spec.pattern).arguments([x, *numbers])
+
+
+def _raw(links):
+    """The same links; memory that is shown as truth values and then as something else stays bytes in between, which may be others than 0 and 1."""
+    last = max((i for i, (spec, _) in enumerate(links) if spec.op.name == "_view_dtype"), default=0)
+    return [(_as_bytes(spec) if i < last else spec, n) for i, (spec, n) in enumerate(links)]
+
+
+def _as_bytes(spec):
+    if spec.op.name != "_view_dtype" or spec.statics["dtype"] is not dtypes.bool_:
+        return spec
+    return spec_of(spec.op, tuple({**spec.statics, "dtype": dtypes.uint8}.items()), spec.pattern)
 
 
 def _reader(links):

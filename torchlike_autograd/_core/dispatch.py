@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from .._ops.conventions import cxx_of
 from .._ops.registry import NONE, OPS, UNIMPLEMENTED
 from .._ops.spec import LeveledAval, spec_of
@@ -205,10 +207,12 @@ def _check_common(spec, values, old):
     """torch refuses what cannot be written to its target before its kernel refuses the dtype."""
     from .._ops.casts import promoted  # only where a call is refused
 
+    if spec.op.promote.value not in ("result", "float"):
+        return
     have, want = promoted([_aval_of(v) for v in values]), old.aval.dtype
     if spec.op.promote.value == "float" and not (have.is_floating_point or have.is_complex):
         have = config.default_dtype()
-    if spec.op.promote.value in ("result", "float") and not dtypes.can_cast(have, want):
+    if not dtypes.can_cast(have, want):
         raise RuntimeError(_OWN_REFUSALS.get(spec.op.name, _REFUSAL).format(have=have.char_name, want=want.char_name)) from None
 
 
@@ -243,7 +247,9 @@ def _check_running(form, own):
 def _inplace_value(spec, values, old, target):
     try:
         form = spec.form(tuple(_aval_of(v) for v in values))
-    except NotImplementedError:
+    except NotImplementedError as e:
+        if getattr(e, "in_place", None) is not None:
+            raise e.in_place from None
         check_inplace(target)  # torch refuses to write to a leaf before its kernels look at dtypes
         _check_spread(spec, values, old)
         _check_common(spec, values, old)
@@ -330,7 +336,7 @@ def _refuse_grad(name, op, outs, inputs):
 
 def into(name, spec, flat, out):
     """Write the result(s) of a call into `out`."""
-    from .._ops.out_types import cast_first
+    from .._ops.out_types import LAST_FIRST, cast_first, input_dtype
     from .words import outs_of
 
     outs = outs_of(name, spec.op, out)
@@ -339,10 +345,21 @@ def into(name, spec, flat, out):
     if "forward_ad" in thread.state.extra and any(isinstance(x, Tensor) and levels.dual(x._tl_value()) is not None for x in (*outs, *flat)):
         raise NotImplementedError(f"Trying to use forward AD with {_own_name(name, spec.op)}_out that does not support it because it is an out= function")
     if levels.mapped_among((*outs, *flat)):
-        raise errors.mapped_without_rule(f"{name}.out", "; the fallback path doesn't work on out= or view ops.")
+        raise errors.mapped_without_rule(f"{name}.{_OUT_NAMES.get(name, 'out')}", "; the fallback path doesn't work on out= or view ops.")
     check_out(spec.op, outs, flat)
-    results = list(record_op(cast_first(spec, outs[0].dtype, next((x.dtype for x in flat if isinstance(x, Tensor)), None)), values_of(flat)))
-    for i, (o, v) in enumerate(zip(outs, results)):
+    own, values = next((x.dtype for x in flat if isinstance(x, Tensor)), None), values_of(flat)
+    wanted = input_dtype(spec.op, outs[0].dtype, own)
+    if wanted is not None:
+        values = (*record_op(cast_spec(wanted), values[:1]), *values[1:])
+    done = cast_first(spec, outs[0].dtype, own)
+    try:
+        results = list(record_op(done, values))
+    except NotImplementedError as e:
+        if " not implemented for " in str(e) and spec.op.name not in _COMPARISONS:
+            _check_first(spec, outs[0].dtype, flat)
+        raise
+    for i in reversed(range(len(outs))) if spec.op.name in LAST_FIRST else range(len(outs)):
+        o, v = outs[i], results[i]
         if o._tl_v.aval.device != v.aval.device:
             mixed.check_written(f"{spec.op.name}.out", o._tl_v.aval, v.aval)
         if o._tl_v.aval.dtype is not v.aval.dtype and _check_out(spec, v.aval, o._tl_v.aval, flat, i):
@@ -355,6 +372,10 @@ def into(name, spec, flat, out):
     return out if not spec.op.multi or spec.op.fields is None else tuple.__new__(named_tuple(spec.op, "_out"), outs)
 
 
+_COMPARISONS = {"lt", "le", "gt", "ge"}  # what they compare need not fit their output
+_OUT_NAMES = {"where": "self_out"}
+
+
 def _own_name(name, op):
     """The operator's own name, under which errors speak of one that was called by an alias."""
     return name if op.name[:1] == "_" and op.name not in _PRIVATE else op.name
@@ -363,11 +384,23 @@ def _own_name(name, op):
 _PRIVATE = {"_linalg_solve_ex", "_linalg_det", "_linalg_slogdet"}
 
 
+def _check_first(spec, got, flat):
+    """Raise for an `out` whose dtype torch refuses, where there is no kernel for the inputs: it looks at the dtypes first."""
+    from .._ops.out_types import refuse
+
+    given = [x.dtype for x in flat if isinstance(x, Tensor)]
+    have = dtypes.int64 if spec.op.name in ("argmax", "argmin") else functools.reduce(dtypes.promote_types, given)
+    castable = dtypes.can_cast(have, got)
+    if have is not got and not refuse(spec.op, have, got, castable, spec.statics, given) and not castable:
+        raise errors.not_castable(have, got)
+
+
 def _check_out(spec, have, got, flat, index):
     from .._ops.out_types import refuse  # only where dtypes differ
 
     given = [x._tl_v.aval.dtype for x in flat if isinstance(x, Tensor)]
-    return refuse(spec.op, have.dtype, got.dtype, dtypes.can_cast(have.dtype, got.dtype), spec.statics, given, index, have.shape == got.shape)
+    return refuse(spec.op, have.dtype, got.dtype, dtypes.can_cast(have.dtype, got.dtype), spec.statics, given, index,
+                  have.shape == got.shape, numel(have.shape) == 1)
 
 
 def write_made(name, out, v):
@@ -410,7 +443,7 @@ def write_result(out, v, keep=True, told=True):
     if have.device != get.device and "meta" in (have.device, get.device):
         raise RuntimeError(f"Attempting to copy from device {get.device} to device {have.device}, but cross-device copies are not allowed!")
     if not dtypes.can_cast(get.dtype, have.dtype):
-        raise RuntimeError(f"result type {get.dtype.char_name} can't be cast to the desired output type {have.dtype.char_name}")
+        raise errors.not_castable(get.dtype, have.dtype)
     if get.dtype is not have.dtype:
         v = record_op(cast_spec(have.dtype), (v,))[0]
     if get.shape != have.shape:

@@ -142,6 +142,11 @@ def expected_options(want, got):
     return TypeError(f"expected {text(want)} (got {text(got)})")
 
 
+def not_castable(have, want):
+    """A result of one dtype that is to be written into a tensor of another one of a lower category."""
+    return RuntimeError(f"result type {have.char_name} can't be cast to the desired output type {want.char_name}")
+
+
 def only_float_requires_grad():
     return RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
 

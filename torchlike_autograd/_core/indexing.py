@@ -112,9 +112,18 @@ def getitem(t, index):
 
 
 def _gathered(t, indices, dims):
+    return run(*_take(t, indices, dims))
+
+
+def _take(t, indices, dims):
     flat = (t, *indices)
     spec = spec_of(OPS["_index"], (("dims", dims),), ("T", ("L", len(indices))))
-    return run(settle_several(spec, flat, dims), flat)
+    return settle_several(spec, flat, dims), flat
+
+
+def take_plan(t, found):
+    """(spec, flat) of a read by index tensors."""
+    return _take(t, *_expanded(t, found))
 
 
 # From left to right
@@ -494,6 +503,8 @@ def put_plan(t, found, value, accumulate):
     if len(found) == 1 and not accumulate and found[0][1].dtype in (dtypes.bool_, dtypes.uint8) and (not isinstance(value, Tensor) or value.numel() == 1):
         dim, mask = found[0]
         check_mask(mask, t._tl_v.aval.shape, dim)
+        if levels.hidden_among((t,)):
+            levels.refuse_dynamic(mask, "mask")
         mask = beside(mask, t)
         if mask.dtype is dtypes.uint8:
             raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
@@ -503,6 +514,9 @@ def put_plan(t, found, value, accumulate):
     if not found:
         if isinstance(value, Tensor) and value.ndim > t.ndim:
             raise RuntimeError(f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape {list(t.shape)}")
+        if not accumulate and (not isinstance(value, Tensor) or value.numel() == 1):  # torch asks for the mask that it would fill
+            raise RuntimeError("sym_strides() called on an undefined Tensor" if t.ndim else
+                               "masked_fill_ only supports boolean masks, but got mask with dtype nullptr (uninitialized)")
         raise RuntimeError('ntensor >= 3 INTERNAL ASSERT FAILED at "/__w/pytorch/pytorch/aten/src/ATen/native/cpu/IndexKernelUtils.h":8, please report a bug '
                            "to PyTorch. ")
     indices, dims = _expanded(t, found)
@@ -512,4 +526,4 @@ def put_plan(t, found, value, accumulate):
     return settle_several(spec, (t, *indices), dims, (t, *indices, value)), (t, *indices, value)
 
 
-__all__ = ["check_number", "check_overlap", "copy_into", "fill", "found", "getitem", "places_of", "put_plan", "setitem", "write_to", "zero"]
+__all__ = ["check_number", "check_overlap", "copy_into", "fill", "found", "getitem", "places_of", "put_plan", "setitem", "take_plan", "write_to", "zero"]

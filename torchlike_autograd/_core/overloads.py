@@ -8,7 +8,7 @@ from .._tensor import Tensor
 from . import bind, publish, shapes
 from .dispatch import check_inplace, inplace, run
 from .hot import view
-from .indexing import found, put_plan
+from .indexing import found, put_plan, take_plan
 
 
 def _with_self(call, args, /, **kwargs):
@@ -199,6 +199,32 @@ def _index_put_(self, indices, values, accumulate=False):
     return inplace(*put_plan(self, found(indices), values, accumulate), self)
 
 
+def _renamed(key, spec):
+    """The spec of the same call of an operator with a node of its own; a mask of one value is written as such."""
+    if spec.op.key not in ("_index", "_index_put"):
+        return spec
+    return spec_of(OPS[key], tuple(spec.statics.items()), spec.pattern)
+
+
+def _unsafe_index(self, indices):
+    """`index` with its own node."""
+    spec, flat = take_plan(self, found(indices))
+    return run(_renamed("_unsafe_index", spec), flat)
+
+
+def _unsafe_index_put(self, indices, values, accumulate=False):
+    """`index_put` with its own node."""
+    spec, flat = put_plan(self, found(indices), values, accumulate)
+    return run(_renamed("_unsafe_index_put", spec), flat)
+
+
+def _index_put_impl(self, indices, values, accumulate=False, unsafe=False):
+    """`index_put_` with its own node."""
+    check_inplace(self, (values,))
+    spec, flat = put_plan(self, found(indices), values, accumulate)
+    return inplace(_renamed("_index_put_impl", spec), flat, self)
+
+
 def _absent(name):
     def call(*args, **kwargs):
         raise NotImplementedError(f"torch.ops.aten.{name}: not here")
@@ -207,6 +233,7 @@ def _absent(name):
 
 
 _MADE = {"slice": {"Tensor": _slice}, "index": {"Tensor": _index}, "index_put": {"default": _index_put}, "index_put_": {"default": _index_put_},
+         "_unsafe_index": {"Tensor": _unsafe_index}, "_unsafe_index_put": {"default": _unsafe_index_put}, "_index_put_impl_": {"default": _index_put_impl},
          **{n: {"default": _absent(n)} for n in ("_sparse_addmm", "_sparse_mm_reduce_impl")}}
 
 
@@ -255,7 +282,8 @@ def _packet(name):
     if call is None and ops is None:
         return None
     made = {op.schema.overload or "default": bind.make_function(name, [op]) for op in ops or ()}
-    call = call or bind.make_function(name, ops)
+    if call is None or name == "norm":  # torch.norm is made of other operators
+        call = bind.make_function(name, ops)
     if name.startswith(("upsample_", "_upsample_")) and not name.endswith("_backward"):
         return _upsampling(name, call)
     return OpOverloadPacket("aten", name, call, made or {"default": call})

@@ -35,9 +35,10 @@ class Cell:
     """The contents shared by a base, its aliases and views; n counts contents, `counter` is torch's version.
 
     layout: (strides, offset) of the contents if they do not lie row by row.  memory: what `data_ptr` points to, once it was asked for.
+    asked: how many bytes `resize_` of the storage asked for.
     """
 
-    __slots__ = ("counter", "layout", "memory", "n", "value")
+    __slots__ = ("asked", "counter", "layout", "memory", "n", "value")
 
     def __init__(self, value, counter, layout=None):
         self.value, self.counter, self.layout, self.n = value, counter, layout, 0
@@ -130,7 +131,9 @@ def _read_again(t, strict):
             raise view_error(t, True)
         else:
             return as_leaf(replayed_from(view, base, b, NOGRAD), Nowhere(t))
-    v = _own(v, t._tl_counter)
+    v = own_value(v, t._tl_counter)
+    if v is old and not v.needs and v.seen is not None and v.seen[1] != t._tl_counter.n:  # an alias was turned in place: what saved these contents is told
+        v = another(v)
     if t._tl_counter.inference and not v.needs:
         v.needs = INFERENCE
     if old.tape is not None and old.tape.extra and v.needs and v.leaf is None and v is not old:
@@ -153,7 +156,7 @@ def _without_base(view, base, b, old):
     return v if type(old.leaf) is Nowhere else with_history(v, old)
 
 
-def _own(v, counter):
+def own_value(v, counter):
     """`v`, or another Value with its contents where `v` belongs to a tensor that counts versions elsewhere."""
     return v if v.seen is None or v.seen[0] is counter else another(v)
 

@@ -64,7 +64,8 @@ def f_log_softmax(input, dim=None, _stacklevel=3, dtype=None):
 @composite("torch.nn.functional.softmin")
 def f_softmin(input, dim=None, _stacklevel=3, dtype=None):
     """The softmax of -input."""
-    return softmax(-input, _get_softmax_dim("softmin", input.dim(), 3) if dim is None else dim, dtype)
+    dim = _get_softmax_dim("softmin", input.dim(), 3) if dim is None else dim
+    return softmax(-input, dim, dtype)
 
 
 @composite("torch.nn.functional.glu")

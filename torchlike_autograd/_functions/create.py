@@ -20,6 +20,7 @@ from .._core.spread import beside
 from .._core.words import type_name
 from .._ops.registry import OPS
 from .._ops.spec import LeveledAval, spec_of
+from .._ops.unsigned import WIDE, no_kernel
 from .._tensor import Size, Tensor, from_array, wrap
 from .by_example import by_example
 
@@ -304,8 +305,8 @@ def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=Fal
     if dtype is None:
         dtype = out.dtype if out is not None else config.default_dtype() if any(isinstance(x, float) for x in (start, end, step)) else dtypes.int64
     dtype = _dtype(dtype)
-    if dtype.category in (dtypes.BOOL, dtypes.COMPLEX):
-        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.char_name}'")
+    if dtype.category in (dtypes.BOOL, dtypes.COMPLEX) or dtype in WIDE:
+        raise no_kernel("arange_cpu", dtype)
     if dtype.category == dtypes.INT and step and int(step) == 0:
         raise ValueError("step must be nonzero")
     if step == 0:
@@ -371,8 +372,10 @@ def range_(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
         raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
     if (start > end) if step > 0 else (start < end):
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    n = int((end - start) / step) + 1
-    t = arange(start, start + n * step, step, dtype=dtype_for(out, dtype) or config.default_dtype(), device=device if out is None else None)
+    n, dtype = int((end - start) / step) + 1, dtype_for(out, dtype) or config.default_dtype()
+    if dtype in WIDE or dtype.category in (dtypes.BOOL, dtypes.COMPLEX):
+        raise no_kernel("range_cpu", dtype)
+    t = arange(start, start + n * step, step, dtype=dtype, device=device if out is None else None)
     return _steps_or("range", t, out, device, requires_grad)
 
 
@@ -393,8 +396,8 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     dtype = dtype_for(out, dtype)
-    if dtype is dtypes.bool_ and steps > 1:
-        raise NotImplementedError("\"linspace_cpu\" not implemented for 'Bool'")
+    if (dtype is dtypes.bool_ or dtype in WIDE) and steps > 1:
+        raise no_kernel("linspace_cpu", dtype)
     if dtype is None:
         dtype = config.default_dtype().complex_here() if isinstance(start, complex) or isinstance(end, complex) else config.default_dtype()
     for x in (start, end):
@@ -421,8 +424,8 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
     """base to the power of a linspace."""
     _zero_dim("logspace", start, end)
     dtype = dtype_for(out, dtype)
-    if dtype is dtypes.bool_ and steps > 1:
-        raise NotImplementedError("\"logspace_cpu\" not implemented for 'Bool'")
+    if (dtype is dtypes.bool_ or dtype in WIDE) and steps > 1:
+        raise no_kernel("logspace_cpu", dtype)
     if dtype is not None and dtype.category == dtypes.INT and steps > 1:  # torch 2.13: the ends are brought to the dtype, the steps between them are float32
         ends = [_number(x) for x in (start, end)]
         for x in ends:
@@ -447,7 +450,10 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory
         raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     if m < 0:
         raise RuntimeError(f"m must be greater or equal to 0, got {m}")
-    t = wrap(record_op(spec_of(OPS["_eye"], (("n", n), ("m", m), ("dtype", _dtype(dtype_for(out, dtype)))), ()), ())[0])
+    dtype = _dtype(dtype_for(out, dtype))
+    if dtype in WIDE:
+        raise no_kernel("eye", dtype)
+    t = wrap(record_op(spec_of(OPS["_eye"], (("n", n), ("m", m), ("dtype", dtype)), ()), ())[0])
     return _out_or("eye", t, out, device, requires_grad)
 
 

@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from .._core import config, dtypes
+from .._core import config, dtypes, levels
 from .._core.composite import composite
 from .._core.devices import device as Device
 from .._core.errors import only_float_requires_grad
@@ -186,6 +186,8 @@ def _copied(t, dtype, device, requires_grad, name):
     warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
          f"sourceTensor.detach().clone().requires_grad_(True), rather than {name}(sourceTensor).")
     t = t.detach().clone()
+    if levels.hidden_among((t,)):
+        t.detach_()  # torch does, and is told that it may not
     return placed(t if dtype is None else t.to(_dtype(dtype)), device, requires_grad)
 
 

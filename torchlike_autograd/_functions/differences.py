@@ -7,6 +7,9 @@ from .._core.composite import COMPOSITES, composite, named
 from .._core.numeric import say_once
 from .._core.shapes import sized_dim
 from .._tensor import Tensor
+from .norm import into
+
+_AT = "Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/LinearAlgebra.cpp:"
 
 
 def _dims(input, dim, spacing):
@@ -93,11 +96,14 @@ def gradient(input, *, spacing=None, dim=None, edge_order=1):
 
 
 @composite("torch.frobenius_norm")
-def frobenius_norm(input, dim, keepdim=False):
+def frobenius_norm(input, dim, keepdim=False, *, out=None):
     """The root of the sum of squares over one or two dims."""
     say_once("at::frobenius_norm is deprecated and it is just left for JIT compatibility. It will be removed in a future PyTorch release. Please use "
-             "`linalg.vector_norm(A, 2., dim, keepdim)` instead", "frobenius_norm")
-    return COMPOSITES["torch.norm"](input, "fro", dim, keepdim)
+             f"`linalg.vector_norm(A, 2., dim, keepdim)` instead ({_AT}{3175 if out is None else 3195}.)")
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    if len(dims) > 2:
+        raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dims)} dimensions instead.")
+    return into("frobenius_norm", out, named("norm")(input, 2.0, dims, keepdim), input)
 
 
 @composite("torch.nuclear_norm")
@@ -110,7 +116,7 @@ def nuclear_norm(input, *args, **kwargs):
 
 def _nuclear(input, dim, keepdim=False, *, out=None):
     say_once("at::nuclear_norm is deprecated and it is just left for JIT compatibility. It will be removed in a future PyTorch release. Please use "
-             "`linalg.matrix_norm(A, 'nuc', dim, keepdim)` instead", "nuclear_norm")
+             f"`linalg.matrix_norm(A, 'nuc', dim, keepdim)` instead ({_AT}{3229 if out is None else 3217}.)")
     return COMPOSITES["torch.linalg.matrix_norm"](input, "nuc", dim, keepdim, out=out)
 
 

@@ -169,7 +169,7 @@ _rrelu = named("rrelu_with_noise")
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """Leaky relu; in training the slope of each negative element is drawn from [lower, upper)."""
     if levels.running() and any(lv.kind == levels.MAP for lv in levels.running()):
-        raise RuntimeError("vmap: we do not yet support aten::rrelu. Please file an issue")
+        raise RuntimeError(f"vmap: we do not yet support aten::rrelu{'_' * bool(inplace)}. Please file an issue")
     if isinstance(lower, complex) or isinstance(upper, complex):
         raise cannot_hold(dtypes.float64)
     if lower > upper:

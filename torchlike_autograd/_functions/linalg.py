@@ -11,7 +11,7 @@ import numpy as np
 
 from .._core import dtypes, errors
 from .._core.composite import composite, named
-from .._core.dispatch import named_tuple, run, write_result
+from .._core.dispatch import named_tuple, run
 from .._core.ranges import known, unguarded
 from .._core.record import thread
 from .._core.words import check_flags, outs_of, type_name
@@ -19,7 +19,7 @@ from .._ops.registry import OPS
 from .._ops.schema import parse
 from .._ops.spec import spec_of
 from .._tensor import Tensor
-from .norm import check_out, into
+from .norm import check_out, into, write_laid
 
 
 def tensors(name, **given):
@@ -98,7 +98,7 @@ def several_into(name, several, out, results, *inputs):
     for i, (o, r) in enumerate(zip(outs, results)):
         check_out(name, o, r, i)
     for o, r in zip(outs, results):
-        write_result(o, r._tl_value())
+        write_laid(o, r)
     return Several(f"{several.name}_out", *several.fields)(*outs)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
-from .._core import levels
+from .._core import dtypes, levels
 from .._core.composite import composite, named
 from .._core.dispatch import run
 from .._core.record import thread
 from .._ops.linalg_base import check_square
+from .._ops.linalg_spectral import NO_EPSILON
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
@@ -115,6 +116,8 @@ def pinv(input, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
         atol, rtol = 0.0, _tolerance("pinv", "rcond", rcond)
     atol, rtol = _tolerance("pinv", "atol", atol), _tolerance("pinv", "rtol", rtol)
     _no_gradient_of(atol=atol, rtol=rtol)
+    if rtol is None and isinstance(atol, (int, float)) and input.dtype not in (dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128):
+        raise RuntimeError(NO_EPSILON)
     if hermitian and input.ndim > 1 and 0 in input.shape[-2:]:  # not looked at, so it need not be square
         hermitian = False
     return into("linalg_pinv", out, _with_tolerances("_linalg_pinv", input, atol, rtol, hermitian), input)

@@ -148,7 +148,7 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
     if size_average is not None or reduce is not None:
         reduction = legacy_reduction(size_average, reduce)
     log_sigmoid = named("log_sigmoid")
-    loss = _neg(_add(_mul(target, log_sigmoid(input)), _mul(named("rsub")(target, 1), log_sigmoid(_neg(input)))))
+    loss = _neg(_add(_mul(target, log_sigmoid(input)), _mul(1 - target, log_sigmoid(_neg(input)))))
     if weight is not None:
         loss = _mul(loss, weight)
     axis = input.ndim - 1

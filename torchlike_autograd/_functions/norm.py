@@ -25,8 +25,16 @@ def into(name, out, result, *inputs):
     if thread.state.grad and any(t._tl_needs for t in (out, *inputs)):
         raise errors.out_requires_grad(name)
     check_out(name, out, result)
-    write_result(out, result._tl_value())
+    write_laid(out, result)
     return out
+
+
+def write_laid(out, result):
+    """Make a result the contents of `out`, which lies in memory as the result does where it is resized."""
+    resized = out.shape != result.shape
+    write_result(out, result._tl_value())
+    if resized and out._tl_cell is None:
+        out._tl_laid = result._tl_laid
 
 
 def check_out(name, out, result, index=0):
@@ -140,15 +148,19 @@ def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, ou
 
 @composite("torch.nanmean", "Tensor.nanmean")
 def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None):
-    """The mean of what is not NaN."""
+    """The mean of what is not NaN; with `out`, the sum and then the quotient are written there."""
     own = input.dtype
     if own.category < dtypes.FLOAT:
+        if out is not None:
+            raise RuntimeError("nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty tensors.")
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {own.char_name}")
     if dtype is not None and dtype.category < dtypes.FLOAT:
         raise RuntimeError(
             f"nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. Got: {dtype.char_name}")
-    total = named("nansum")(input, dim, keepdim, dtype=dtype)
-    return into("nanmean", out, named("div")(total, input.isnan().logical_not().sum(dim, keepdim)), input)
+    count = input.isnan().logical_not().sum(dim, keepdim)
+    if out is None:
+        return named("div")(named("nansum")(input, dim, keepdim, dtype=dtype), count)
+    return named("nansum")(input, dim, keepdim, dtype=dtype, out=out).div_(count)
 
 
 @composite("torch.nn.functional.pdist", "torch.pdist")

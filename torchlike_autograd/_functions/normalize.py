@@ -310,11 +310,11 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
 def norm_except_dim(v, pow=2, dim=0):
     """The norm over all dims but one, of which the others keep size 1."""
     if dim == -1:
-        return named("linalg_vector_norm")(v, pow)
+        return named("norm")(v, pow)
     if dim == 0:
-        return named("linalg_vector_norm")(named("view")(v.contiguous(), (v.shape[0], -1)), pow, (1,)).view([v.shape[0]] + [1] * (v.ndim - 1))
+        return named("norm")(named("view")(v.contiguous(), (v.shape[0], -1)), pow, (1,)).view([v.shape[0]] + [1] * (v.ndim - 1))
     if dim == v.ndim - 1:
-        return named("linalg_vector_norm")(named("view")(v.contiguous(), (-1, v.shape[-1])), pow, (0,)).view([1] * (v.ndim - 1) + [v.shape[-1]])
+        return named("norm")(named("view")(v.contiguous(), (-1, v.shape[-1])), pow, (0,)).view([1] * (v.ndim - 1) + [v.shape[-1]])
     return named("transpose")(norm_except_dim(named("transpose")(v, 0, dim), pow, 0), 0, dim)
 
 

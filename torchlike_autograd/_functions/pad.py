@@ -14,6 +14,7 @@ from .._core.saying import warn
 from .._core.shapes import wrap_dim
 from .._core.spread import beside
 from .._core.words import type_name
+from .._ops.unsigned import WIDE
 from .._tensor import Tensor, from_array
 from .by_example import by_example
 from .create import zeros_like
@@ -279,7 +280,8 @@ def _signed(x):
 def histc(input, bins=100, min=0, max=0, *, out=None):
     """Counts in bins of equal width between min and max (of the data where both are 0)."""
     if not input.dtype.is_floating_point:
-        kernel = "linspace_cpu" if input.dtype.name == "bool" else "aminmax_cpu" if input.dtype.is_complex and not min and not max else "histogram_cpu"
+        kernel = "aminmax_cpu" if (input.dtype.is_complex or input.dtype in WIDE) and not min and not max else "histogram_cpu"
+        kernel = "linspace_cpu" if input.dtype.name == "bool" else kernel
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.char_name}'")
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")

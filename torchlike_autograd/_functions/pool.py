@@ -25,12 +25,21 @@ _parts_largest = {n: named(f"adaptive_max_pool{n}d") for n in (2, 3)}
 
 def _ints(name, word, place, x):
     """One int or several, as a list."""
-    if x is None:
-        return []
+    return [] if x is None else _some_ints(name, word, place, x)
+
+
+def _some_ints(name, word, place, x):
+    """The same for an argument that must be there."""
+    what = f"{name}(): argument '{word}' (position {place}) must be tuple of ints,"
+    if isinstance(x, (tuple, list)):
+        for i, e in enumerate(x):
+            if not hasattr(e, "__index__"):
+                raise TypeError(f"{what} but found element of type {type_name(e)} at pos {i}")
+        return [e.__index__() for e in x]
     try:
-        return [i.__index__() for i in x] if isinstance(x, (tuple, list)) else [x.__index__()]
+        return [x.__index__()]
     except (AttributeError, TypeError):
-        raise TypeError(f"{name}(): argument '{word}' (position {place}) must be tuple of ints, not {type(x).__name__}") from None
+        raise TypeError(f"{what} not {type_name(x)}") from None
 
 
 def _check_tensor(name, x):
@@ -79,10 +88,12 @@ def _max_one(input, kernel, stride, padding, dilation, ceil_mode, plain):
         _check_one(input, lists, ceil_mode)
     else:
         _check_with_indices(input, lists)
-    kept = thread.state.grad and input._tl_needs
-    if plain and not kept and not input.dtype.is_floating_point:
+    alone = plain and not (thread.state.grad and input._tl_needs)  # torch has a kernel for this, the others go by way of planes
+    if alone and not input.dtype.is_floating_point:
         raise NotImplementedError(f"\"max_pool1d_impl\" not implemented for '{input.dtype.char_name}'")
     out, indices = _largest[2](_unsqueeze(input, -2), [1, *kernel], [1, *(stride or kernel)], [0, *padding], [1, *dilation], ceil_mode)
+    if alone:
+        return named("_unsafe_view")(out, (*out.shape[:-2], out.shape[-1])), None
     return _squeeze(out, -2), _squeeze(indices, -2)
 
 
@@ -163,8 +174,8 @@ def adaptive_avg_pool1d(input, output_size):
 
 
 def _parts(n, input, size):
-    if len(size) == n and all(s == 1 for s in size) and input.ndim > n:
-        out = named("mean")(input, tuple(range(-n, 0)), True)
+    if len(size) == n and all(s == 1 for s in size):
+        out = named("mean")(input, tuple(range(-1, -n - 1, -1)), True)
         order = channels_order(tuple(input.shape), input.stride())
         return out if order is None else out.as_strided_(out.shape, dense(out.shape, order))
     return _parts_average[n](input, size)
@@ -203,7 +214,7 @@ def _nothing_but_batches(name, x):
 def adaptive_max_pool1d(input, output_size):
     """The maximum of each of `output_size` parts and its index."""
     _check_tensor("adaptive_max_pool1d", input)
-    size = _ints("adaptive_max_pool1d", "output_size", 2, output_size)
+    size = _some_ints("adaptive_max_pool1d", "output_size", 2, output_size)
     _expected(input, "adaptive_max_pool1d")
     _one_each("adaptive_max_pool1d", output_size=size)
     _nothing_but_batches("adaptive_max_pool1d", input)

@@ -9,12 +9,14 @@ import numpy as np
 from .._core import dtypes, levels
 from .._core.composite import composite
 from .._core.dispatch import run
+from .._core.errors import mapped_without_rule
 from .._core.nothing import no_nonzero, wanting
 from .._core.shapes import contiguous_strides, wrap_dim
 from .._core.words import check_flags, type_name
 from .._ops import search as _search_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
+from .._ops.unsigned import WIDE, no_kernel
 from .._tensor import Tensor, from_array
 from .by_example import by_example
 from .norm import into
@@ -34,6 +36,8 @@ def _places(t):
     levels.refuse_dynamic(t, "nonzero")
     if t.is_meta:
         raise no_nonzero()
+    if t.dtype in WIDE:
+        raise no_kernel("nonzero_count_cpu", t.dtype)
     a = t._tl_numpy()
     found = np.nonzero(a.reshape(1) if a.ndim == 0 else a)
     return (np.zeros((len(found[0]), 0), np.int64) if a.ndim == 0 else np.stack(found, -1).astype(np.int64)), found
@@ -42,8 +46,7 @@ def _places(t):
 def _listed(t):
     rows, _ = _places(t)
     out = from_array(np.ascontiguousarray(rows), dtypes.int64, like=t)
-    if rows.shape[1] > 1 or not rows.size:
-        out._tl_laid = ((1, rows.shape[0]), 0)
+    out._tl_laid = ((1, rows.shape[0]), 0)
     return out
 
 
@@ -54,6 +57,8 @@ def nonzero(input, *, out=None, as_tuple=False):
     if as_tuple:
         if out is not None:
             raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+        if levels.hidden_among((input,)):
+            raise mapped_without_rule("nonzero_numpy", ". We could not generate a fallback.")
         return tuple(_listed(input if input.ndim else input.detach().reshape(1)).unbind(1))
     found = _listed(input)
     if out is None:
@@ -267,8 +272,8 @@ def dim_order(self, *, ambiguity_check=False):
 def bincount(input, weights=None, minlength=0):
     """How often each number occurs, or the sum of its weights."""
     wanting("bincount", input)
-    if input.dtype.category >= dtypes.FLOAT or input.dtype is dtypes.bool_:
-        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{input.dtype.char_name}'")
+    if input.dtype.category >= dtypes.FLOAT or input.dtype is dtypes.bool_ or input.dtype in WIDE:
+        raise no_kernel("bincount_cpu", input.dtype)
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
     a = input._tl_numpy()

@@ -169,6 +169,8 @@ def _retyped(t, dtype):
         return dtype.np  # raises: there are no tensors of it
     out = view_of(t, "_view_dtype", dtype=dtype, itemsize=t.dtype.itemsize)
     out._tl_view.base = None  # torch 2.13: shares storage and versions, but is no view for autograd
+    if t.dtype is dtypes.bool_:
+        out._tl_at = -1  # read from the memory when it is looked at: its bytes may be others than 0 and 1
     if out._tl_v.needs:
         seen, out._tl_v = out._tl_v.seen, as_detached(out._tl_v)
         out._tl_v.seen = seen

@@ -10,12 +10,12 @@ from .._core import dtypes, levels
 from .._core.composite import COMPOSITES, composite, named
 from .._core.numeric import say_once
 from .._core.saying import warn
-from .._core.words import check_flags
+from .._core.words import check_flags, type_name
 from .._tensor import from_array, wrap
 
 _UNTAPERED = "A window was not provided. A rectangular window will be applied"
-_TAPER = ("To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`. (Triggered internally at "
-          "/__w/pytorch/pytorch/aten/src/ATen/native/SpectralOps.cpp:")
+_AT = "Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/SpectralOps.cpp:"
+_TAPER = f"To suppress this warning and use a rectangular window, explicitly set `window=torch.ones(n_fft, device=<device>)`. ({_AT}"
 
 
 def _fft(name, x, n, normalized):
@@ -85,13 +85,25 @@ def _frames(x, n_fft, hop, aligned):
     return x.as_strided((x.shape[0], count, n_fft), (row, hop * step, step))
 
 
+_OPTIONS = "bool normalized = False, bool onesided = None, bool return_complex = None, bool align_to_window = None)"
+_SIZES = " * (Tensor input, int n_fft, int hop_length = None, int win_length = None, Tensor window = None, "
+
+
+def _no_size(given):
+    """torch's words for a size of frames that is no int."""
+    return TypeError(f"stft() received an invalid combination of arguments - got ({', '.join(map(type_name, given))}), but expected one of:\n"
+                     f"{_SIZES}bool center = True, str pad_mode = \"reflect\", {_OPTIONS}\n{_SIZES}{_OPTIONS}\n")
+
+
 @composite("torch.stft", "Tensor.stft")
 def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False, onesided=None, return_complex=None,
          align_to_window=None):
     """The transforms of overlapping frames: (N, frequencies, frames) of (N, T), or without N."""
     if align_to_window is not None and center:
         raise RuntimeError("stft align_to_window should only be set when center = false")
-    if center and n_fft > 0:
+    if isinstance(n_fft, float):
+        raise _no_size((input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window))
+    if center:
         input = _padded(input, n_fft, pad_mode)
     if window is None:
         say_once(_UNTAPERED + ",which is known to cause spectral leakage. Other windows such as torch.hann_window or torch.hamming_window are recommended to "
@@ -129,7 +141,7 @@ def _check_istft(x, n_fft, hop, win_length, window, onesided, said):
     if x.numel() == 0:
         raise RuntimeError(f"{said} : input tensor cannot be empty.")
     if x.ndim not in (2, 3):
-        raise RuntimeError(f"{said} : expected a tensor with 3 dimensions or 4 dimensions, but got {x.ndim + 1}")
+        raise RuntimeError(f"{said} : expected a tensor with 3 or 4 dimensions, but got {x.ndim + 1}")
     rows = x.shape[-2]
     if onesided and n_fft // 2 + 1 != rows:
         raise RuntimeError(f"{said} : expected the frequency dimension (3rd to the last) of the input tensor to match n_fft / 2 + 1 when onesided=True, but "
@@ -170,6 +182,8 @@ def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tr
     _check_istft(input, n_fft, hop, win_length, window, half, said)
     if half and return_complex:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
+    if not return_complex and window is not None and window.is_complex():
+        raise RuntimeError("Complex windows are incompatible with return_complex=False")
     x = (input if input.ndim == 3 else input.unsqueeze(0)).transpose(1, 2)
     frames = _fft("irfft", x, n_fft, normalized) if half or not return_complex else _fft("ifft", x, None, normalized)
     taper = _centred(window, win_length, n_fft, input)
@@ -184,12 +198,14 @@ def _settled(y, weight, n_fft, center, length, batched, said):
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else size - n_fft // 2 if center else size
     y, weight = y[:, start:min(end, size)], weight[:, start:min(end, size)]
+    if 0 in weight.shape:
+        raise RuntimeError("min(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.")
     if not np.abs(wrap(levels.of_all_examples(weight.detach()._tl_value()))._tl_numpy()).min(initial=math.inf) > 1e-11:
         raise RuntimeError(f"{said} window overlap add min: 1\n[ CPUBoolType{{}} ]")
     out = named("div")(y, weight)
     out = out if batched else named("squeeze")(out, 0)
     if end > size:
         warn("The length of signal is shorter than the length parameter. Result is being padded with zeros in the tail. Please check your center and "
-             "hop_length settings.")
+             f"hop_length settings. ({_AT}1199.)")
         out = named("constant_pad_nd")(out, (0, end - size))
     return out

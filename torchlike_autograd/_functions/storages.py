@@ -89,9 +89,26 @@ class UntypedStorage(_StorageBase):
 
     def nbytes(self):
         """Bytes held."""
-        return self._count * self._itemsize
+        asked = getattr(self._tl_cell, "asked", None)
+        return self._count * self._itemsize if asked is None else asked
 
     size = __len__ = nbytes
+
+    def resize_(self, size):
+        """Hold fewer bytes, or as many again as there were once; NotImplementedError for more.
+
+        Nothing is let go: what torch frees, and gives back with any contents, stays what it was here.
+        """
+        if not hasattr(size, "__index__"):
+            raise RuntimeError(f"resize_ expects an int, but got {type(size).__name__}")
+        size = size.__index__()
+        if size < 0:
+            raise RuntimeError(f"[enforce fail at alloc_cpu.cpp:98] ((ptrdiff_t)nbytes) >= 0. alloc_cpu() seems to have been called with negative number: "
+                               f"{size + (1 << 64)}")
+        if size > self._count * self._itemsize:
+            raise NotImplementedError("UntypedStorage.resize_: memory that tensors show does not grow here")
+        self._tl_cell.asked = size
+        return self
 
     def untyped(self):
         """Itself."""
@@ -166,7 +183,7 @@ class UntypedStorage(_StorageBase):
 
     def bytes(self):
         """The bytes as a NumPy array."""
-        return np.ascontiguousarray(self._elements()).view(np.uint8)
+        return np.ascontiguousarray(self._elements()).view(np.uint8)[:self.nbytes()]
 
     def __iter__(self):
         return iter(self.tolist())
@@ -304,9 +321,8 @@ class TypedStorage(_StorageBase):
         return TypedStorage._of(self._to_write().to(device))
 
     def resize_(self, size):
-        """NotImplementedError but for the size that it has."""
-        if size != len(self):
-            raise NotImplementedError("TypedStorage.resize_: memory does not grow or shrink under its tensors here; resize_ a tensor")
+        """Hold so many elements, as `UntypedStorage.resize_` does."""
+        self._untyped_storage.resize_(size * self.dtype.itemsize)
 
     def type(self, dtype=None, non_blocking=False):
         """The name of its class."""

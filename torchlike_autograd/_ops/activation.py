@@ -11,7 +11,7 @@ from jax import lax
 from .._core.shapes import wrap_dim
 from . import held
 from .blocks import AVX2, AVX512, in_blocks, where_nan
-from .conventions import always, only, partials
+from .conventions import always, only, partials, wide
 from .error_functions import error_function
 from .memory import channels_last, elementwise, like_first
 from .registry import SMOOTH, at, call, fails, op, real
@@ -48,6 +48,7 @@ def _from_result(what, more, slope):
                 f"In-place {what} backward calculation is triggered with a negative slope which is not supported. This is caused by calling in-place forward function "
                 f"with a negative slope, please call out-of-place version instead.{more}")
 
+    refuses.forward = True  # torch's tangent is its gradient
     return {"refuses": refuses}
 
 
@@ -355,7 +356,7 @@ def _soft(x, axis):
     return f(x)
 
 
-@_activation("_log_softmax(Tensor self, int dim) -> Tensor", node="LogSoftmaxBackward0", **_SOFT)
+@_activation("_log_softmax(Tensor self, int dim) -> Tensor", node="LogSoftmaxBackward0", opmath=False, **_SOFT)
 def _log_softmax(self, *, dim):
     """The logarithm of the softmax, without its rounding."""
     d = _over_dim("log_softmax", self, dim)
@@ -365,10 +366,16 @@ def _log_softmax(self, *, dim):
 
 
 def _log_soft(x, axis):
+    """Half precision is computed in float32, but over the last dim torch 2.13 rounds the sum and its logarithm."""
+    own = x.dtype if axis == x.ndim - 1 else jnp.dtype(jnp.float32)
+
+    def narrow(x):
+        return wide(x.astype(own)) if own in (jnp.float16, jnp.bfloat16) else x
+
     @partials(lambda t, out, x: t - jnp.sum(t * jnp.exp(out), axis=axis, keepdims=True))
     def f(x):
         x = x - jnp.max(x, axis=axis, keepdims=True, initial=-_INF)
-        return x - jnp.log(jnp.sum(jnp.exp(x), axis=axis, keepdims=True))
+        return x - narrow(jnp.log(narrow(jnp.sum(jnp.exp(x), axis=axis, keepdims=True))))
 
     return f(x)
 
@@ -385,7 +392,8 @@ def _check_rrelu(types, result, statics):
 @_activation("rrelu_with_noise(Tensor self, Tensor noise, float lower=0.125, float upper=0.3333333333333333, bool training=False) -> Tensor",
     zero_second=always, lies=None, node="RreluWithNoiseBackward0", twin_node="RreluWithNoiseBackward1", twin_of=(),
     public=(), saves={"self": ("self", "noise")}, nondiff=("noise",), out=False, check=_check_rrelu,
-    twin=_from_result(*_LEAKY, lambda statics: 0 if statics.get("training") else statics.get("lower", 0.125) + statics.get("upper", 1 / 3)),
+    twin={**_from_result(*_LEAKY, lambda statics: 0 if statics.get("training") else statics.get("lower", 0.125) + statics.get("upper", 1 / 3)),
+          "saves": {"self": ("noise", "result")}, "forward": False},
     samples=[call(real(3), real(3, grad=False), 0.1, 0.3, t) for t in (False, True)], kinks=[call(at(-1.0, 0.0, 1.0), at(1.0, grad=False), 0.1, 0.3, False)])
 def rrelu_with_noise(self, noise, *, lower=0.125, upper=0.3333333333333333, training=False):
     """self where positive; elsewhere times the noise in training, times the mean slope otherwise."""

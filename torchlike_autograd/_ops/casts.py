@@ -24,7 +24,7 @@ def is_number(a):
 def casts_of(form):
     """Target dtype of each flat input (None: as it is) and the dtype computed in."""
     op, avals = form.op, form.avals
-    refuse_unsigned(op, avals)
+    refuse_unsigned(op, avals, form.spec.statics)
     if op.promote is Promote.NONE:
         return _number_casts(form, None), avals[0].dtype if avals else None
     if op.promote is Promote.BOOL:

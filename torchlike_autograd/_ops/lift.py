@@ -81,8 +81,8 @@ def _check_squeezed(dim, a):
 
 
 _NO_FORWARD = ("Trying to use forward AD with {} that does not support it because it has not been implemented yet.\nPlease file an issue to PyTorch at "
-               "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we can prioritize its implementation or submit a PR adding "
-               "the implementation to derivatives.yaml")
+               "https://github.com/pytorch/pytorch/issues/new?template=feature-request.yml so that we can prioritize its implementation")
+_OUT_OF_PLACE = " or submit a PR adding the implementation to derivatives.yaml"
 
 
 def _refuses_duals(op):
@@ -99,7 +99,15 @@ def _no_forward(op):
     if op.derivative == UNIMPLEMENTED and second is not None:
         return f"Trying to use forward AD with {second} that does not support it."
     forward = getattr(op, "forward", True)
-    return _NO_FORWARD.format(forward if type(forward) is str else op.name)
+    return _NO_FORWARD.format(forward if type(forward) is str else op.name) + _OUT_OF_PLACE
+
+
+def _no_forward_error(op):
+    """The error for a dual number; `in_place`: what torch says instead where the call is in place, if that is something else."""
+    out = NotImplementedError(_no_forward(op))
+    if op.derivative != UNIMPLEMENTED:
+        out.in_place = NotImplementedError(_NO_FORWARD.format((op.forward if type(op.forward) is str else op.name) + "_") + ".")
+    return out
 
 
 class Lifted(Form):
@@ -122,8 +130,10 @@ class Lifted(Form):
         Form.reset_host(self)
         extra = [[lv for lv in levels_of(a) if lv not in levels_of(b)] for a, b in zip(avals, base.avals)]
         self.mapped = tuple(sorted({lv for per in extra for lv in per}))
-        if _refuses_duals(base.op) and any(lv[2] == DUAL for i, per in enumerate(extra) if i in base.diff_in for lv in per):
-            raise NotImplementedError(_no_forward(base.op))
+        if _refuses_duals(base.op) and any(lv[2] == DUAL for per in extra for lv in per):  # also of inputs that have no gradient
+            raise _no_forward_error(base.op)
+        if getattr(getattr(base.op, "refuses", None), "forward", False) and any(lv[2] == DUAL for per in extra for lv in per):
+            base.refuse((0,))
         self.out_avals = tuple(with_levels(b, (*levels_of(b), *self._of_output(i, extra))) for i, b in enumerate(base.out_avals))
         with jax.enable_x64(True):
             self.closed = jaxpr_of(self.apply, *[abstract(a) for a in avals])

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax.lax import linalg as lapack
 
-from .._core import dtypes
+from .._core import dtypes, shapes
 from .conventions import flat, partials
 from .linalg_base import (
     NOT_FINITE,
@@ -299,6 +299,8 @@ def _tolerances(a, atol, rtol):
         relative = own if atol is None else jnp.where(absolute > 0, 0, own)
     else:
         relative = jnp.real(rtol).astype(dtype)
+    for x in (absolute, relative):
+        shapes.broadcast((*x.shape, 1), (*a.shape[:-2], 1))  # raises torch's error
     return [like(x[..., None], a.ndim - 1) for x in (absolute, relative)]
 
 
@@ -335,6 +337,9 @@ def _pseudo_inverse_tangent(t, p, a, absolute, relative):
     return -product(product(p, t), p) + inner - product(product(inner, a), p) + outer - product(p, product(a, outer))
 
 
+NO_EPSILON = "This function doesn't handle types other than float and double"  # torch asks for that of the dtype where no relative tolerance is given
+
+
 def _check_pinv(x):
     own = type_of(x)
     if x.ndim < 2 or own not in (dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128):
@@ -362,7 +367,11 @@ def _linalg_matrix_rank(self, atol=None, rtol=None, *, hermitian=False):
     """How many singular values count."""
     check_matrix("torch.linalg.matrix_rank", self, "input")
     if type_of(self).category < dtypes.FLOAT or self.dtype.itemsize == 2:
-        raise RuntimeError("This function doesn't handle types other than float and double")
+        if rtol is None:
+            raise RuntimeError(NO_EPSILON)
+        if not hermitian:
+            check_float("linalg.svd", self)
+        check_kernel("linalg_eigh_cpu" if hermitian else "linalg_svd_cpu", self, nothing=True)
     if hermitian:
         check_square("linalg.eigh", self)
     if self.size == 0:
@@ -377,4 +386,4 @@ def _identity_of(self):
     return flat(eye_like(self), self)
 
 
-__all__ = ["pseudo_inverse"]
+__all__ = ["NO_EPSILON", "pseudo_inverse"]

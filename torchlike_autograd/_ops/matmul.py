@@ -428,6 +428,8 @@ def _bilinear(input1, input2, weight, bias):
         raise RuntimeError("All tensors must have the same dtype, got " + ", ".join(f"{name}: {cxx_name(x)}" for name, x in given))
     if input1.ndim != input2.ndim:
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
+    if not input1.ndim:
+        raise IndexError("Dimension specified as -1 but tensor has no dimensions")
     for i in range(input1.ndim - 1):
         if input1.shape[i] != input2.shape[i]:
             raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {i}: got {input1.shape[i]} and {input2.shape[i]}")
@@ -437,9 +439,11 @@ def _bilinear(input1, input2, weight, bias):
             raise RuntimeError(f"bilinear(): {word} size does not match weight size: got {x.shape[-1]} but expected {weight.shape[axis]}")
     if bias is not None and bias.shape[0] != weight.shape[0]:
         raise RuntimeError(f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {weight.shape[0]}")
+    if weight.ndim != 3:
+        raise RuntimeError("number of dimensions must match")
     only("bmm", input1, "ifc")
     out = _einsum("...i,kij,...j->...k", input1, weight, input2)
-    return out if bias is None else out + jnp.broadcast_to(bias, out.shape)
+    return out if bias is None else out + jnp.broadcast_to(bias, shapes.broadcast(out.shape, bias.shape))
 
 
 _THREE = {"input1": ("input2", "weight"), "input2": ("input1", "weight"), "weight": ("input1", "input2")}

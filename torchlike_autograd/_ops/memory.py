@@ -129,9 +129,12 @@ def stacked(shape, operands, dim=0, **_):
     return *strides[:dim], strides[dim] * shape[dim + 1], *strides[dim:]
 
 
-def rolled(shape, operands, **_):
-    """Strides of `roll`: one of nothing is a copy."""
-    return (like_first if 0 in shape else channels_last)(shape, operands)
+def rolled(shape, operands, *, shifts, dims=(), **_):
+    """Strides of `roll`: one of nothing is a copy; row by row where all is rolled as one row, or a dim by its whole size, which is joined with nothing."""
+    if 0 in shape:
+        return like_first(shape, operands)
+    whole = not dims or any(n % shape[d] == 0 for n, d in zip(shifts, dims) if shape)
+    return contiguous_strides(shape) if whole else channels_last(shape, operands)
 
 
 def fitted(shape, operands, output=0, **_):

@@ -143,6 +143,40 @@ def linalg_vector_norm(self, *, ord=2, dim=None, keepdim=False, dtype=None):
     return norm_of(x, ord, axes, keepdim).astype((dtype or own).to_real().np)
 
 
+_NAMED_NORM = {**norm_gradient("p"), "names": (), "out": False, "saves": {"self": ("self", "result")}, "kinks": [call(at(0.0, 0.0), 3)]}
+
+
+def _named_norm(x, p, dim, keepdim, dtype=None):
+    if type_of(x).category < dtypes.FLOAT:
+        raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {char_name(x)} instead.")
+    return linalg_vector_norm(x, ord=2 if p is None else p, dim=dim, keepdim=keepdim, dtype=dtype)
+
+
+@op("norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor", node="NormBackward2", samples=[call(real(3), 3, dtype="float64")], **_NAMED_NORM)
+def norm_of_dtype(self, *, p, dtype):
+    """The norm of all elements, in a dtype."""
+    return _named_norm(self, p, None, False, dtype)
+
+
+@op("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", node="NormBackward0", samples=[call(real(3), 3)], **_NAMED_NORM)
+def norm_of_all(self, *, p=2):
+    """The norm of all elements, as torch's C++ calls it; `torch.norm` is made of vector norms."""
+    return _named_norm(self, p, None, False)
+
+
+@op("norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor", node="NormBackward3",
+    samples=[call(real(2, 3), 3, 1, True, dtype="float64")], **_NAMED_NORM)
+def norm_over_dims_of_dtype(self, *, p, dim, keepdim, dtype):
+    """The norm over dims, in a dtype."""
+    return _named_norm(self, p, dim, keepdim, dtype)
+
+
+@op("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", node="NormBackward1", samples=[call(real(2, 3), 3, 1)], **_NAMED_NORM)
+def norm_over_dims(self, *, p, dim, keepdim=False):
+    """The norm over dims."""
+    return _named_norm(self, p, dim, keepdim)
+
+
 def _refuse_of_other(types, result, wanted, *, p):
     """torch negates the gradient of `self` for `other`, also where there is none."""
     if p == 0 and "other" in wanted:

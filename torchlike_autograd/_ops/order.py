@@ -334,11 +334,17 @@ def _(skip_nan, primals, tangents):
     return out, jnp.sum(jnp.where(mask, tangents[0], 0)) / jnp.sum(mask.astype(x.dtype))
 
 
+def _nan_as(dtype):
+    """NaN as torch's cast has it: the least int32 or int64, as bits; 0 of other integers."""
+    if jnp.issubdtype(dtype, jnp.inexact):
+        return jnp.asarray(_NAN, dtype)
+    return jnp.asarray(1 << 63 if dtype == jnp.uint64 else jnp.iinfo(dtype).min if dtype.itemsize > 3 else 0, dtype)
+
+
 def _median_of_all(x, skip_nan):
-    only("median_cpu", x, "if")
     if x.size == 0:
-        fill = _NAN if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min
-        return total(x, None) + jnp.asarray(fill, x.dtype)
+        return total(x, None) | True if x.dtype == bool else total(x, None) + _nan_as(x.dtype)
+    only("median_cpu", x, "if")
     return _median_value(x.reshape(-1), skip_nan)
 
 
@@ -352,7 +358,7 @@ _MEDIAN_TIES = [call(at(2.0, 1.0, 2.0, 3.0, 2.0)), call(at(4.0, 1.0, 3.0, 2.0)),
 _MEDIAN_DIM = [call(at([[_NAN, 2.0, 1.0], [4.0, 1.0, 3.0]]), 1)]
 
 
-@op("median(Tensor self) -> Tensor", node="MedianBackward0", saves={"self": ("self", "result")}, samples=[call(real(5)), call(real(2, 3)), call(real(0))],
+@op("median(Tensor self) -> Tensor", node="MedianBackward0", saves={"self": ("self", "result")}, real_only=True, samples=[call(real(5)), call(real(2, 3)), call(real(0))],
     kinks=_MEDIAN_TIES, out=False, tangent=_shared_tangent)
 def median(self):
     """The lower median; all elements equal to it share the gradient."""
@@ -366,7 +372,7 @@ def median_dim(self, *, dim, keepdim=False):
     return _median_along(self, dim, keepdim, False)
 
 
-@op("nanmedian(Tensor self) -> Tensor", node="NanmedianBackward0", saves={"self": ("self", "result")}, samples=[call(real(5)), call(real(2, 3))],
+@op("nanmedian(Tensor self) -> Tensor", node="NanmedianBackward0", saves={"self": ("self", "result")}, real_only=True, samples=[call(real(5)), call(real(2, 3))],
     kinks=_MEDIAN_TIES, out=False)
 def nanmedian(self):
     """The lower median of what is not NaN."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from .._core import dtypes
+from .._core import dtypes, errors
+from .._core.config import default_dtype
 from .conventions import cxx_of
 from .spec import spec_of
 
 _EXACT = frozenset([
     "addmm", "addmv", "alias_copy", "argmax", "argmin", "argsort.stable", "avg_pool2d", "avg_pool3d", "baddbmm", "bmm", "detach_copy", "diagonal_copy",
     "expand_copy", "gather", "index_add", "index_copy", "index_reduce", "isin.Tensor_Tensor", "linalg_cross", "linalg_ldl_solve", "linalg_lu_solve",
-    "linalg_vector_norm", "mm", "msort", "permute_copy", "renorm", "scatter.reduce", "scatter.src", "scatter.value", "scatter.value_reduce", "scatter_add",
+    "frobenius_norm", "linalg_vector_norm", "mm", "msort", "permute_copy", "renorm", "scatter.reduce", "scatter.src", "scatter.value", "scatter.value_reduce", "scatter_add",
     "scatter_reduce.two", "squeeze_copy", "squeeze_copy.dim", "squeeze_copy.dims", "t_copy", "transpose_copy.int", "tril", "triu", "unfold_copy",
     "unsqueeze_copy", "view_copy", "sort", "sort.stable", "max.dim", "min.dim", "topk", "_softmax", "_log_softmax", "aminmax", "norm", "matmul", "linalg_inv",
     "linalg_solve", "linalg_det", "diag", "linalg_cholesky", "cross", "linalg_qr", "as_strided_copy", "linear", "lu_solve", "lu_unpack", "qr",
@@ -85,7 +86,9 @@ def cast_first(spec, dtype, own):
     """The spec of a call of a tensor of dtype `own` whose `out` has this dtype: sums, products and means cast their input to it, where no other is asked for."""
     if spec.op.name == "nansum" and own.is_floating_point and not dtype.is_floating_point:
         raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.char_name}'")
-    casts = spec.op.name in _SUMS or (spec.op.name == "mean" and dtype.category >= dtypes.FLOAT)
+    if spec.op.name == "mean" and spec.statics.get("dtype") is None and own.category >= dtypes.FLOAT and dtype.category < dtypes.FLOAT:
+        raise errors.not_castable(default_dtype(), dtype)  # its sum is an integer, the quotient of the default dtype
+    casts = spec.op.name in _SUMS or (spec.op.name == "mean" and own.category >= dtypes.FLOAT)
     if not casts or spec.statics.get("dtype", dtype) is not None:
         return spec
     if dtype is dtypes.bool_ and spec.op.name.startswith("cum"):
@@ -93,12 +96,22 @@ def cast_first(spec, dtype, own):
     return spec_of(spec.op, tuple({**spec.statics, "dtype": dtype}.items()), spec.pattern)
 
 
-def refuse(op, have, got, castable, statics, given, index=0, fits=True):
+def input_dtype(op, dtype, own):
+    """The dtype that an input of dtype `own` is cast to for an `out` of another one, or None: deviations are computed in that of `out`."""
+    casts = op.name in ("std", "var") and own is not dtype and own.is_floating_point and dtype.is_floating_point
+    return dtype if casts else None
+
+
+def refuse(op, have, got, castable, statics, given, index=0, fits=True, single=False):
     """Raise for an output of dtype `got` where the result has `have`, if torch does not cast it; True where it casts what it casts nowhere else.
 
-    castable: whether it could be; given: the dtypes of the arguments; index: which result it is; fits: whether it has the shape of the result.
+    castable: whether it could be; given: the dtypes of the arguments; index: which result it is; fits: whether it has the shape of the result; single: whether that is one number.
     """
+    if op.name in ("std", "var") and got.is_complex and not single:
+        raise NotImplementedError(f"\"std_cpu\" not implemented for '{got.char_name}'")
     if op.name in _BYTES and got.name in ("uint8", "bool"):
+        return True
+    if op.key == "logsumexp" and have.is_complex and got.is_floating_point:
         return True
     if op.key == "abs" and not have.is_complex and given[0].is_complex:
         return
@@ -125,8 +138,8 @@ def refuse_as(key, name, have, got, castable, statics, given=(None,), index=0, f
         raise RuntimeError(_FIRST[key].format(have=have.char_name, got=got.char_name))
     if key == "heaviside" and got.is_complex:
         raise RuntimeError("heaviside is not yet implemented for complex tensors.")
-    if key == "median.dim":
-        raise RuntimeError(_median_words(have, got))
+    if key in ("median.dim", "nanmedian.dim"):
+        raise RuntimeError(_median_words(have, got, index))
     if key in _EXACT or (key == "mv" and not fits):
         raise RuntimeError(f"Expected out tensor to have dtype {cxx_of(have)}, but got {cxx_of(got)} instead")
     if key in _FOUND:
@@ -138,13 +151,17 @@ def refuse_as(key, name, have, got, castable, statics, given=(None,), index=0, f
         raise (TypeError if key in ("cat", "stack", "_chunk_cat") else RuntimeError)(said)
 
 
-def _median_words(have, got):
+def _median_words(have, got, index):
     """torch's words for `values` (float32 say) of dtype `got`, or indices of it."""
-    if got.name == "int64":
-        return (f"Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type torch.{got.char_name}Tensor does not equal "
-                f"torch.{have.char_name}Tensor (while checking arguments for median)")
-    kind = f"CPU{got.char_name}Type" if got.is_complex or got.name in ("bool", "bfloat16") else f"torch.{got.char_name}Tensor"
-    return f"Expected tensor for argument #1 'indices' to have scalar type Long; but got {kind} instead (while checking arguments for median)"
+    def kind(dtype):
+        return f"CPU{dtype.char_name}Type" if dtype.is_complex or dtype.name in ("bool", "bfloat16") else f"torch.{dtype.char_name}Tensor"
+
+    if index == 0:
+        return (f"Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type {kind(got)} does not equal "
+                f"{kind(have)} (while checking arguments for median)")
+    return f"Expected tensor for argument #1 'indices' to have scalar type Long; but got {kind(got)} instead (while checking arguments for median)"
 
 
-__all__ = ["cast_first", "refuse", "refuse_as"]
+LAST_FIRST = ("median", "nanmedian")  # whose indices are looked at before their values
+
+__all__ = ["LAST_FIRST", "cast_first", "input_dtype", "refuse", "refuse_as"]

@@ -186,7 +186,7 @@ def _check_adaptive(name, x, n, output_size, wrong, nothing):
     if len(output_size) != n:
         raise RuntimeError(wrong)
     if x.ndim not in (n + 1, n + 2):
-        raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got {list(x.shape)}")
+        raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got{':' * name.startswith('adaptive_max')} {list(x.shape)}")
     for i, s in enumerate(x.shape):
         if s == 0 and i in nothing:
             raise RuntimeError(f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(x.shape)} with dimension "
@@ -260,6 +260,10 @@ def _check_unpool(x, indices, n, output_size):
     if x.shape != indices.shape:
         raise RuntimeError(f"Expected shape of indices to be same as that of the input tensor ({list(x.shape)}) but got indices tensor with shape: "
                            f"{list(indices.shape)}")
+    for i, size in enumerate(x.shape):
+        if i and not size:
+            raise RuntimeError(f"max_unpooling{n}d_forward_out_cpu(): Expected input to have non-zero size for non-batch dimensions, but got {list(x.shape)} "
+                               f"with dimension {i} being empty.")
 
 
 def _planes(x, n):
@@ -275,14 +279,14 @@ def _put(x, indices, output_size, add, unique=False):
     return out.reshape(*x.shape[:-n], *output_size)
 
 
-def _first_outside(self, indices, *, output_size, **_):
+def _last_outside(self, indices, *, output_size, **_):
     limit = int(np.prod(output_size))
     flat = indices.reshape(-1)
     bad = (flat < 0) | (flat >= limit)
     if not flat.size:
         return 0
-    first = flat[jnp.argmax(bad)]
-    return jnp.where(jnp.any(bad), jnp.where(first < 0, first, first + 1), 0)
+    last = flat[flat.size - 1 - jnp.argmax(jnp.flip(bad))]  # torch keeps the last one that it met
+    return jnp.where(jnp.any(bad), jnp.where(last < 0, last, last + 1), 0)
 
 
 def _outside(code, *_, output_size, **__):
@@ -310,7 +314,7 @@ def _unpool(n):
 
     derivative = rule(lambda out, primals, tangents, *, output_size, **_: _put(tangents[0], primals[1], output_size, True))
     op(f"max_unpool{n}d(Tensor self, Tensor indices, int[{n}] output_size{more}) -> Tensor", node=f"MaxUnpool{n}DBackward0", lies=channels_last if n == 2 else None, names=(), nondiff=("indices",),
-       guard=_first_outside, guard_error=_outside, derivative=derivative, tangent=tangent, saves={"self": ("self", "indices")},
+       guard=_last_outside, guard_error=_outside, derivative=derivative, tangent=tangent, saves={"self": ("self", "indices")},
        samples=[call(real(1, 1, 2), at(0, 3, dtype="int64", grad=False), (2, 2))], kinks=SMOOTH)(plain if n == 2 else body)
 
 

@@ -494,12 +494,12 @@ def _logsumexp_of_nothing(x, axes, keepdims):
     return of_empty(jnp.log(total(jnp.exp(jax.lax.stop_gradient(x)), axes, keepdims)) + total(x, axes, keepdims), x)
 
 
-@op("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", node="LogsumexpBackward0", lies=None, tangent=BODY, promote=Promote.FLOAT, inplace=False,
+@op("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", node="LogsumexpBackward0", lies=None, tangent=BODY, promote=Promote.FLOAT, opmath=False, inplace=False,
     saves={"self": ("self", "result")}, aliases=("special.logsumexp",),
     samples=[call(real(2, 3), 1), call(real(2, 3, 2), (0, 2), True), call(real(()), 0), call(real(2, 0), 1), call(at(1, 2, dtype="int64", grad=False), 0)],
     kinks=[call(at(-float("inf"), -float("inf")), 0), call(at(float("inf"), 0.0), 0), call(at(1000.0, 1000.0), 0)], errors=[_TWICE, _OUTSIDE])
 def logsumexp(self, *, dim, keepdim=False):
-    """log of the sum of exponentials, without overflow."""
+    """log of the sum of exponentials, without overflow; half precision is rounded at each step."""
     if len(dim) == 0 and self.size and self.ndim and not keepdim:
         raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * self.ndim}")
     axes = reduce_dims(dim, self.ndim)

@@ -6,6 +6,7 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .._core import errors
 from .._core.dtypes import from_numpy_dtype
@@ -180,8 +181,16 @@ def _retyped_layout(shape, strides, offset, *, dtype, itemsize):
     return (*shape[:-1], shape[-1] // k), (*[s // k for s in strides[:-1]], 1), offset // k
 
 
+def _write_retyped(base, new, *, dtype, itemsize):
+    """The base with the bytes of `new`; bytes that are as true as they were stay what they were."""
+    if new.dtype == bool and base.dtype != bool:
+        old = _retyped(base, from_numpy_dtype(np.dtype(np.uint8)))
+        new = jnp.where((old != 0) == new, old, new.astype(old.dtype))
+    return _retyped(new, from_numpy_dtype(base.dtype))
+
+
 @op("_view_dtype(Tensor(a) self, ScalarType dtype, int itemsize) -> Tensor(a)", derivative=NONE, names=(), layout=_retyped_layout,
-    write=lambda base, new, *, dtype, itemsize: _retyped(new, from_numpy_dtype(base.dtype)),
+    write=_write_retyped,
     samples=[call(real(2, 4, grad=False), "int64", 8), call(real(2, 4, dtype="float32", grad=False), "float64", 4)], kinks=SMOOTH,
     errors=[fails(call(real(3, dtype="float32", grad=False), "float64", 4), RuntimeError, "self.size(-1) must be divisible by 2 to view Float as Double")])
 def _view_dtype(self, *, dtype, itemsize):

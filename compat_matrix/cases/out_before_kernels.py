@@ -1,0 +1,55 @@
+"""Dtypes of ``out=``: reductions are computed in them, and torch looks at them before it asks for a kernel that is not there."""
+
+from ..case import case
+
+_X = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]]
+
+
+def _told(torch, call, *dtypes):
+    outs = [torch.empty(0, dtype=d) for d in dtypes]
+    try:
+        call(*outs)
+    except (RuntimeError, TypeError) as e:
+        return type(e).__name__, str(e)
+    return outs
+
+
+@case("out_before_kernels.deviations")
+def _(torch):
+    for name in ("var", "std", "nanmean"):
+        for own in (torch.float16, torch.bfloat16, torch.float64):
+            x = torch.tensor(_X, dtype=own)
+            for to in (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.int64):
+                yield f"{name} {own} {to}", _told(torch, lambda o: getattr(torch, name)(x, 1, out=o), to)
+
+
+@case("out_before_kernels.means")
+def _(torch):
+    for own in (torch.int64, torch.bool, torch.float16, torch.complex64):
+        x = torch.tensor(_X).to(own)
+        for to in (torch.float32, torch.int64, torch.bool):
+            yield f"mean {own} {to}", _told(torch, lambda o: torch.mean(x, 1, out=o), to)
+            yield f"nanmean {own} {to}", _told(torch, lambda o: torch.nanmean(x, 1, out=o), to)
+
+
+@case("out_before_kernels.no_kernel")
+def _(torch):
+    calls = {
+        "amax": lambda x, o: torch.amax(x, 1, out=o), "argmax": lambda x, o: torch.argmax(x, 1, out=o), "round": lambda x, o: torch.round(x, out=o),
+        "abs": lambda x, o: torch.abs(x, out=o), "fmod": lambda x, o: torch.fmod(x, 2, out=o), "softmax": lambda x, o: torch.softmax(x, 1, out=o),
+        "mm": lambda x, o: torch.mm(x, x.t(), out=o), "logaddexp": lambda x, o: torch.logaddexp(x, x, out=o), "logcumsumexp": lambda x, o: torch.logcumsumexp(x, 1, out=o),
+    }
+    for name, f in calls.items():
+        for own in (torch.bool, torch.complex64, torch.int64):
+            x = torch.tensor(_X).to(own)
+            for to in (torch.float32, torch.bool, torch.int32):
+                yield f"{name} {own} {to}", _told(torch, lambda o: f(x, o), to) if own is not torch.int64 or name in ("softmax", "logaddexp") else None
+
+
+@case("out_before_kernels.medians")
+def _(torch):
+    for own in (torch.float32, torch.float16, torch.int64):
+        x = torch.tensor(_X).to(own)
+        for values in (torch.float32, torch.int64):
+            for indices in (torch.int64, torch.int32, torch.bool):
+                yield f"{own} {values} {indices}", _told(torch, lambda v, i: torch.median(x, 1, out=(v, i)), values, indices)
