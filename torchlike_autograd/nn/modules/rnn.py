@@ -102,6 +102,8 @@ def _forward_packed(rnn, packed, hx):
         hx = hx if lstm else hx[0]
     else:
         hx = rnn.permute_hidden(hx, order)
+        if lstm and not isinstance(hx, Tensor) and len(hx) != 2:
+            raise RuntimeError("lstm expects two hidden states")
     rnn.check_forward_args(data, hx, batch_sizes)
     out, *last = _function(rnn)(data, batch_sizes, hx, *_settings(rnn))
     return PackedSequence(out, batch_sizes, order, back), rnn.permute_hidden(tuple(last) if lstm else last[0], back)
