@@ -36,6 +36,13 @@ def test_code_and_module(tmp_path):
     assert run("-m", "mod", "y", cwd=tmp_path).stdout == "True ['y']\n"
 
 
+
+def test_pythons_submodules_that_torch_imports_are_there():
+    """Programs say `mp.connection` with no import of their own: importing torch brings it."""
+    names = "concurrent.futures, multiprocessing.connection, multiprocessing.resource_sharer, multiprocessing.spawn, multiprocessing.util"
+    done = run("-c", f"import torch, multiprocessing, concurrent; print(len(({names})))")
+    assert (done.returncode, done.stdout) == (0, "5\n"), done.stderr
+
 def test_traceback_is_the_programs(tmp_path):
     script = tmp_path / "fails.py"
     script.write_text("import torch\n\ndef f():\n    raise KeyError('mine')\n\nf()\n")

@@ -6,6 +6,12 @@ XLA has threads, so children are best started by "spawn" or "forkserver".
 from __future__ import annotations
 
 import multiprocessing as _python
+
+# Programs name these submodules after `import torch` alone, which imports them.
+import multiprocessing.connection
+import multiprocessing.resource_sharer
+import multiprocessing.spawn
+from concurrent import futures as _futures  # noqa: F401
 from multiprocessing import *  # noqa: F403
 from multiprocessing import get_context as _context
 
