@@ -218,3 +218,15 @@ def test_programs_that_were_written_are_let_go(traces):
         assert [tuple(a.shape) for a in f.closed.in_avals] == [a.shape for a in f.avals] and text
         f._closed = None
         assert str(f.closed) == text
+
+
+def test_what_was_let_go_is_written_by_what_wrote_it_first():
+    """A written program is the example of a second symbolic one, which cannot be written: it still comes from the first."""
+    _forget()
+    for rows, columns, picked in ((3, 3, 3), (7, 7, 7), (4, 4, 4), (4, 4, 16), (4, 5, 20)):
+        places = torch.arange(picked)
+        x = torch.zeros(rows, columns, dtype=torch.float64)
+        assert x[places % rows, places % columns].shape == (picked,)
+    for form in [f for s in list(spec.SPECS) for f in s.forms.values() if s.op.name == "_index"]:
+        symbolic.let_go(form)
+        assert form.closed.jaxpr.outvars[0].aval.shape == form.out_avals[0].shape

@@ -196,7 +196,9 @@ def _learn(family, form, sizes, closed, is_tuple):
         found = _attempt(_symbolic, form, closed, is_tuple, relation, relation.values(sizes), relation.values(other), example)
         if found is not None:
             family.found.append(found)
-            form.at, example.at = ((found, found.relation.values(at)) for at in (sizes, other))
+            form.at = found, found.relation.values(sizes)
+            if example.at is None or example.at[0].writer is None:  # else its program may have been let go, and comes from what it was written from
+                example.at = found, found.relation.values(other)
     if family.tries == TRIES:
         examples.clear()
     else:
