@@ -43,6 +43,65 @@ def test_pythons_submodules_that_torch_imports_are_there():
     done = run("-c", f"import torch, multiprocessing, concurrent; print(len(({names})))")
     assert (done.returncode, done.stdout) == (0, "5\n"), done.stderr
 
+
+def test_children_that_are_started_afresh_import_torch_too(tmp_path):
+    """torch.multiprocessing's and Python's own, by "spawn" and "forkserver"."""
+    script = tmp_path / "program.py"
+    script.write_text("""import multiprocessing, torch
+from torch.multiprocessing.spawn import ProcessException, ProcessRaisedException
+def child(i, queue, fails):
+    if i == fails:
+        raise ValueError("one fails")
+    queue.put(torch.ones(i + 2).sum().item())
+if __name__ == "__main__":
+    queue = torch.multiprocessing.get_context("spawn").SimpleQueue()
+    print(torch.multiprocessing.spawn(child, (queue, None), nprocs=1), queue.get())
+    try:
+        torch.multiprocessing.spawn(child, (queue, 0), nprocs=1)
+    except ProcessRaisedException as e:
+        print(isinstance(e, ProcessException), e.error_index, "ValueError: one fails" in str(e))
+    context = multiprocessing.get_context("forkserver")
+    queue = context.SimpleQueue()
+    process = context.Process(target=child, args=(1, queue, None))
+    process.start()
+    print(queue.get(), process.join(), process.exitcode)
+""")
+    done = run(str(script))
+    assert (done.returncode, done.stdout) == (0, "None 2.0\nTrue 0 True\n3.0 None 0\n"), done.stderr
+
+
+def test_modules_that_files_name_can_be_imported():
+    """What there is not says so when it is called."""
+    done = run("-c", """
+import torch
+from functorch.compile import aot_function, make_boxed_compiler, make_boxed_func
+from torch._decomp import core_aten_decompositions
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch.partitioners import default_partition
+from torch.optim.swa_utils import _group_tensors_by_device_and_dtype
+print(make_boxed_func(max)([1, 2]), make_boxed_func(max)._boxed_call, make_boxed_compiler(lambda f, inputs: f)(max, [])([3, 4]))
+for f in aot_function, core_aten_decompositions, aot_autograd, default_partition:
+    try:
+        f()
+    except NotImplementedError as e:
+        print(str(e).partition(":")[0])
+for ask in (lambda: torch.classes.mine.Thing, lambda: torch._utils._element_size(3)):
+    try:
+        ask()
+    except RuntimeError as e:
+        print(e)
+print(torch.classes.loaded_libraries, torch._utils._element_size(torch.bfloat16), torch.profiler.profiler._default_schedule_fn(0))
+""")
+    assert (done.returncode, done.stdout) == (0, """2 True 4
+functorch.compile.aot_function
+torch._decomp.core_aten_decompositions
+torch._dynamo.backends.common.aot_autograd
+torch._functorch.partitioners.default_partition
+Tried to instantiate class 'mine.Thing', but it does not exist! Ensure that it is registered via torch::class_
+expected torch.dtype, but got <class 'int'>
+set() 2 ProfilerAction.RECORD
+"""), done.stderr
+
 def test_traceback_is_the_programs(tmp_path):
     script = tmp_path / "fails.py"
     script.write_text("import torch\n\ndef f():\n    raise KeyError('mine')\n\nf()\n")

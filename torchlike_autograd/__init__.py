@@ -44,6 +44,8 @@ _LATER = frozenset((  # modules that are seldom asked for: imported then
     "__future__", "_compile", "_custom_op", "_custom_ops", "_dispatch", "_higher_order_ops", "_jit_internal", "_lobpcg", "_prims_common", "_subclasses",
     "_utils", "_utils_internal", "ao", "distributions", "fx", "quantization", "sparse"))
 
+_OF_MODULES = {"_disable_dynamo": "_compile", "classes": "_classes", "lobpcg": "_lobpcg"}  # likewise what they hold
+
 
 def _asked_elsewhere(name, where):
     """The answer of torch.backends.`where`, and a word that it is asked there by now."""
@@ -57,14 +59,8 @@ def _asked_elsewhere(name, where):
 def __getattr__(name):
     if name == "torch":  # torch.torch is torch
         return sys.modules[__name__]
-    if name == "_disable_dynamo":
-        from ._compile import _disable_dynamo
-
-        return _disable_dynamo
-    if name == "lobpcg":
-        from ._lobpcg import lobpcg
-
-        return lobpcg
+    if name in _OF_MODULES:
+        return getattr(importlib.import_module(f"{__name__}.{_OF_MODULES[name]}"), name)
     if name in _LATER:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _ASKED_ELSEWHERE:

@@ -103,9 +103,10 @@ def main(argv=None):
     if not argv or argv[0] in ("-h", "--help") or (argv[0] in ("-m", "-c") and len(argv) < 2):
         print(USAGE)
         return 0 if argv and argv[0] in ("-h", "--help") else 2
-    from . import install_as_torch
+    from . import dropin
 
-    install_as_torch()
+    dropin.install_as_torch()
+    dropin.pass_on_to_children()
     gc.freeze()  # what an import made stays: collections need not walk over it
     try:
         _run_to_the_end(argv)

@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections import defaultdict
 
+from ._core import dtypes as _dtypes
 from ._core import publish as _publish
 from ._core.saying import warn
 
@@ -199,6 +200,13 @@ def _type(self, dtype=None, non_blocking=False, **kwargs):
 def _to(self, device, non_blocking=False):
     """`self.to(device)`."""
     return self.to(device)
+
+
+def _element_size(dtype):
+    """The bytes of an element of a dtype; RuntimeError for what is none."""
+    if not isinstance(dtype, _dtypes.dtype):
+        raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
+    return dtype.itemsize
 
 
 def _rebuild_parameter(data, requires_grad, backward_hooks):

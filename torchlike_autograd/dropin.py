@@ -7,6 +7,7 @@ finder and the entries of `sys.modules` that it made, and gives the classes thei
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -222,3 +223,31 @@ def uninstall_as_torch():
         for k in _torch_modules():
             if getattr(sys.modules[k], "__name__", "").startswith(_HOME):
                 del sys.modules[k]
+
+
+class _Inherited:
+    """Unpickled in a child process, this installs there what is installed here."""
+
+    def __reduce__(self):
+        return _install_in_child, ()
+
+
+def _install_in_child():
+    if not _active:
+        install_as_torch()
+
+
+def pass_on_to_children():
+    """Let processes that Python's multiprocessing starts afresh ("spawn", "forkserver") import torch as this one does: their main module is the program again.
+
+    For the command line: a program that calls `install_as_torch` itself does so in its children too.
+    """
+    from multiprocessing import spawn
+
+    made = spawn.get_preparation_data  # what a child unpickles before anything else
+
+    @functools.wraps(made)
+    def get_preparation_data(name):
+        return {**made(name), _HOME: _Inherited()}
+
+    spawn.get_preparation_data = get_preparation_data

@@ -106,6 +106,7 @@ class Backend(str):
 
     __slots__ = ()
     UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL, FAKE = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl", "fake"
+    default_device_backend_map = {"cpu": "gloo", "cuda": "nccl", "xpu": "xccl", "mps": "gloo", "hpu": "fake"}
 
     def __new__(cls, name):
         if not isinstance(name, str):

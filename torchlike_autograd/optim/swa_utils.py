@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ..autograd.grad_mode import no_grad
+from ..utils._foreach_utils import _group_tensors_by_device_and_dtype  # noqa: F401  (programs import it from here)
 from .lr_scheduler import LRScheduler, _format_param, _warn_get_lr_called_within_step
 
 # `__getattr__` makes two of them

@@ -3,3 +3,8 @@
 from . import ProfilerAction, ProfilerActivity, profile, schedule, supported_activities, tensorboard_trace_handler
 
 __all__ = ["ProfilerAction", "ProfilerActivity", "profile", "schedule", "supported_activities", "tensorboard_trace_handler"]
+
+
+def _default_schedule_fn(_):
+    """What a profile without a schedule does in each step."""
+    return ProfilerAction.RECORD

@@ -1,0 +1,1 @@
+"""torch._dynamo.backends (layer 8)."""
