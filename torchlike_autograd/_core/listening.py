@@ -15,7 +15,7 @@ from .._ops.schema import REQUIRED
 from .._ops.spec import Layout, Spec
 from .._tensor import Tensor, wrap
 from . import dispatch
-from .overloads import overload, packet
+from .overloads import COMPARED, overload, packet
 from .record import Value, thread
 from .selective import Listener
 from .storage import as_detached, with_history
@@ -75,7 +75,15 @@ def operator_of(spec):
         return getattr(packet(base), over)
     if (name.startswith("_") and name not in _REAL) or not spec.op.tensor_params:
         return None
-    return overload(spec.op.key)
+    found = _of_numbers(spec)
+    return overload(spec.op.key) if found is None else getattr(packet(name), found)
+
+
+def _of_numbers(spec):
+    """The overload of an operator that is told apart by a number among its operands; None for others."""
+    if spec.op.name not in COMPARED or "T" not in spec.pattern:
+        return None
+    return "Scalar" if spec.pattern[1] != "T" else "Scalar_Tensor" if spec.pattern[0] != "T" else None
 
 
 def _slice_of(spec, flat):
@@ -177,7 +185,7 @@ def _written(spec, flat, target):
     if found is None:
         return False, None
     known = found.overloads()
-    wanted = spec.op.schema.overload or "default"
+    wanted = _of_numbers(spec) or spec.op.schema.overload or "default"
     op = getattr(found, wanted if wanted in known else known[0])
     args, kwargs = arguments(spec, flat)
     _told(op, args, kwargs, True)

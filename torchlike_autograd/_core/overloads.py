@@ -267,6 +267,28 @@ def _over_lists(name):
     return OpOverloadPacket("aten", name, call, dict.fromkeys([o for o in overloads if o != "ScalarAndTensor" or not name.endswith("_")], call))
 
 
+# Operators of two tensors that have an overload for a number by its own name, too, and that which serves it here.  Those compared (and of bits) are told apart
+# when they are called; the others take the number as a tensor.
+_BITS = ("bitwise_and", "bitwise_or", "bitwise_xor")
+COMPARED = frozenset(("eq", "ne", "lt", "le", "gt", "ge", *_BITS))
+_BY_NUMBERS = {**{n: {"Scalar": "Tensor"} for n in ("add", "mul", *COMPARED)}, **{n: {"Scalar": "Tensor", "Scalar_Tensor": "Tensor"} for n in _BITS},
+               "div": {"Scalar": "Tensor", "Scalar_mode": "Tensor_mode"}}
+
+
+def of_number(found):
+    """(the entry of the table that serves an overload for numbers, whether it is the twin, the parameter that is the number), or Nones."""
+    name, inplace = found._overloadpacket.__name__, found._overloadpacket.__name__.endswith("_")
+    served = _BY_NUMBERS.get(name.removesuffix("_"), {}).get(found._overloadname)
+    if served is None or found.namespace != "aten":
+        return None, False, None
+    return OPS[f"{name.removesuffix('_')}.{served}"], inplace, "self" if found._overloadname == "Scalar_Tensor" else "other"
+
+
+def _with_numbers(name, made):
+    """The overloads with those by which a number is given: one entry of the table serves both."""
+    return made | {new: made[old] for new, old in _BY_NUMBERS.get(name, {}).items() if old in made}
+
+
 def _packet(name):
     if name in _MADE:
         return OpOverloadPacket("aten", name, next(iter(_MADE[name].values())), _MADE[name])
@@ -286,7 +308,7 @@ def _packet(name):
         call = bind.make_function(name, ops)
     if name.startswith(("upsample_", "_upsample_")) and not name.endswith("_backward"):
         return _upsampling(name, call)
-    return OpOverloadPacket("aten", name, call, made or {"default": call})
+    return OpOverloadPacket("aten", name, call, _with_numbers(name, made or {"default": call}))
 
 
 _OWN = ("_put", "_graft", "_merged", "_cast", "_copy_", "_ones", "_zeros", "_drawn", "_filled", "_whole")
@@ -301,4 +323,4 @@ def overload(name):
     return None if found is None else getattr(found, over or "default", None)
 
 
-__all__ = ["OpOverload", "OpOverloadPacket", "overload", "packet"]
+__all__ = ["COMPARED", "OpOverload", "OpOverloadPacket", "entry_of", "of_number", "overload", "packet"]

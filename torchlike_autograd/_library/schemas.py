@@ -6,7 +6,7 @@ import ast
 import re
 
 from .._core import devices, dtypes
-from .._core.overloads import SCHEMA, entry_of
+from .._core.overloads import SCHEMA, entry_of, of_number
 from .._ops.schema import REQUIRED, _split
 from .._tensor import Tensor
 from . import schema_words
@@ -217,10 +217,14 @@ def _halves(text):
     return text, ""
 
 
-def of_table(op, inplace=False):
-    """The schema of an entry of the op table, or of its twin."""
+def of_table(op, inplace=False, number=None, overload=None):
+    """The schema of an entry of the op table, or of its twin; of the overload that has a number for a parameter."""
     arguments = []
     for p in op.params:
+        if number is not None and p.name in (number, "alpha"):
+            arguments.append(Argument(f"Scalar {p.name}", False))
+            arguments[-1]._default = 1 if p.name == "alpha" else p.default
+            continue
         writes = p.writes or (inplace and p.name == "self")
         marks = f"({p.alias or 'a'}{'!' if writes else ''})" if p.alias or writes else ""
         kind, listed = (p.kind[:-2], f"[{'' if p.fill is None else p.fill}]") if p.kind.endswith("[]") else (p.kind, "")
@@ -230,15 +234,18 @@ def of_table(op, inplace=False):
     returns = [Argument("Tensor(a!)")] if inplace else [
         Argument(f"{r.kind.removesuffix('[]')}{f'({r.alias})' if r.alias else ''}{'[]' if r.kind.endswith('[]') else ''}{' ' + r.name if r.name else ''}")
         for r in op.schema.returns]
-    return FunctionSchema(f"aten::{op.name}{'_' if inplace else ''}", op.schema.overload, arguments, returns)
+    return FunctionSchema(f"aten::{op.name}{'_' if inplace else ''}", overload or op.schema.overload, arguments, returns)
 
 
 def _of_overload(found):
     """The schema of `torch.ops.aten.name.overload`; NotImplementedError for what is built on the table in Python."""
     op, inplace = entry_of(found)
+    if op is not None:
+        return of_table(op, inplace)
+    op, inplace, number = of_number(found)
     if op is None:
         raise NotImplementedError(f"torch.ops.{found}._schema: not known here")
-    return of_table(op, inplace)
+    return of_table(op, inplace, number, found._overloadname)
 
 
 SCHEMA[:] = [_of_overload]
