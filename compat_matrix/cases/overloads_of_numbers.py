@@ -33,3 +33,13 @@ def called(torch):
             (aten.ge_.Scalar, (a.clone(), 2), {}), (aten.bitwise_xor_.Scalar, (n.clone(), 1), {}))):
         out = f(*args, **kwargs)
         yield f"{i}", str(f), f.name(), str(f._schema), out.tolist(), str(out.dtype)
+
+
+@case("overloads_of_numbers.where")
+def where(torch):
+    """`where` by which of its two values are numbers."""
+    at, a, b = torch.tensor([True, False]), torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])
+    for f, args in ((torch.ops.aten.where.self, (at, a, b)), (torch.ops.aten.where.ScalarOther, (at, a, 5)), (torch.ops.aten.where.ScalarSelf, (at, 5, b)),
+                    (torch.ops.aten.where.Scalar, (at, 5, 6.0))):
+        out = f(*args)
+        yield str(f), f.name(), str(f._schema), out.tolist(), str(out.dtype)

@@ -272,16 +272,17 @@ def _over_lists(name):
 _BITS = ("bitwise_and", "bitwise_or", "bitwise_xor")
 COMPARED = frozenset(("eq", "ne", "lt", "le", "gt", "ge", *_BITS))
 _BY_NUMBERS = {**{n: {"Scalar": "Tensor"} for n in ("add", "mul", *COMPARED)}, **{n: {"Scalar": "Tensor", "Scalar_Tensor": "Tensor"} for n in _BITS},
-               "div": {"Scalar": "Tensor", "Scalar_mode": "Tensor_mode"}}
+               "div": {"Scalar": "Tensor", "Scalar_mode": "Tensor_mode"}, "where": dict.fromkeys(("ScalarOther", "ScalarSelf", "Scalar"), "self")}
 
 
 def of_number(found):
-    """(the entry of the table that serves an overload for numbers, whether it is the twin, the parameter that is the number), or Nones."""
+    """(the entry of the table that serves an overload for numbers, whether it is the twin, the parameters that are numbers), or Nones."""
     name, inplace = found._overloadpacket.__name__, found._overloadpacket.__name__.endswith("_")
     served = _BY_NUMBERS.get(name.removesuffix("_"), {}).get(found._overloadname)
     if served is None or found.namespace != "aten":
         return None, False, None
-    return OPS[f"{name.removesuffix('_')}.{served}"], inplace, "self" if found._overloadname == "Scalar_Tensor" else "other"
+    numbers = {"Scalar_Tensor": ("self",), "ScalarSelf": ("self",), "Scalar": ("self", "other")[name != "where":]}.get(found._overloadname, ("other",))
+    return OPS[f"{name.removesuffix('_')}.{served}"], inplace, numbers
 
 
 def _with_numbers(name, made):

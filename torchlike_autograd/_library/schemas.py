@@ -217,11 +217,11 @@ def _halves(text):
     return text, ""
 
 
-def of_table(op, inplace=False, number=None, overload=None):
-    """The schema of an entry of the op table, or of its twin; of the overload that has a number for a parameter."""
+def of_table(op, inplace=False, numbers=(), overload=None):
+    """The schema of an entry of the op table, or of its twin; of the overload that has numbers for some parameters."""
     arguments = []
     for p in op.params:
-        if number is not None and p.name in (number, "alpha"):
+        if p.name in numbers or (numbers and p.name == "alpha"):
             arguments.append(Argument(f"Scalar {p.name}", False))
             arguments[-1]._default = 1 if p.name == "alpha" else p.default
             continue
@@ -242,10 +242,10 @@ def _of_overload(found):
     op, inplace = entry_of(found)
     if op is not None:
         return of_table(op, inplace)
-    op, inplace, number = of_number(found)
+    op, inplace, numbers = of_number(found)
     if op is None:
         raise NotImplementedError(f"torch.ops.{found}._schema: not known here")
-    return of_table(op, inplace, number, found._overloadname)
+    return of_table(op, inplace, numbers, found._overloadname)
 
 
 SCHEMA[:] = [_of_overload]
