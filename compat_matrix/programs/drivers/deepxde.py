@@ -34,8 +34,9 @@ def program():
 
     factor = dde.Variable(2.0, dtype=torch.float64)
     times = np.linspace(0, 1, 10)[:, None]
-    parts = [dde.icbc.IC(dde.geometry.TimeDomain(0, 1), lambda x: np.ones((len(x), 1)), lambda x, on: on), dde.icbc.PointSetBC(times, np.exp(times), component=0)]
-    data = dde.data.PDE(dde.geometry.TimeDomain(0, 1), lambda x, y: dde.grad.jacobian(y, x) - factor * y, parts, 12, 2, anchors=times)
+    time = dde.geometry.TimeDomain(0, 1)
+    parts = [dde.icbc.IC(time, lambda x: np.ones((len(x), 1)), lambda x, on: on), dde.icbc.PointSetBC(times, np.exp(times), component=0)]
+    data = dde.data.PDE(time, lambda x, y: dde.grad.jacobian(y, x) - factor * y, parts, 12, 2, anchors=times)
     model = dde.Model(data, dde.nn.FNN([1, 8, 8, 1], "sin", "Glorot uniform"))
     with contextlib.redirect_stdout(io.StringIO()):
         model.compile("adam", lr=1e-2, external_trainable_variables=[factor])
