@@ -414,7 +414,7 @@ def _held(node, place):
 def _lying(v, tape, slot):
     """A Tensor that shows `v` with the strides of the one that was saved."""
     shape = v.aval.shape
-    if len(shape) < 2 or type(v.leaf) is Leaf:
+    if not shape or type(v.leaf) is Leaf:
         return _shown(v)
     return _bent(v, strides_at(tape, slot, shape))
 
