@@ -1,4 +1,5 @@
-"""Steps in half precision whose operators have a factor (`add_(x, alpha=...)`): torch's kernel rounds the factor, the product and the sum."""
+"""Steps in half precision whose operators have a factor (`add_(x, alpha=...)`): torch's kernel rounds the factor and the sum, and the
+product too in what is left over at the end of whole blocks."""
 
 from compat_matrix.case import case
 
@@ -15,8 +16,8 @@ _OPTIONS = {
 }
 
 
-def _stepped(torch, dtype, name, options):
-    p = torch.linspace(-2, 3, 23).to(dtype).requires_grad_()
+def _stepped(torch, dtype, name, options, n=23):
+    p = torch.linspace(-2, 3, n).to(dtype).requires_grad_()
     o = getattr(torch.optim, name)([p], **options)
     for _ in range(4):
         o.zero_grad()
@@ -30,3 +31,9 @@ for _name, _given in _OPTIONS.items():
     def _(torch, given=_given):
         for dtype in (torch.float16, torch.bfloat16):
             yield str(dtype), _stepped(torch, dtype, *given)
+
+    @case(f"steps_with_factors_in_half.{_name}_of_sizes")
+    def _(torch, given=_given):
+        for dtype in (torch.float16, torch.bfloat16):
+            for n in (32, 77, 256):
+                yield f"{dtype} {n}", _stepped(torch, dtype, *given, n=n)

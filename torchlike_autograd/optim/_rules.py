@@ -53,9 +53,19 @@ def _rounder(o):
     return lambda x: jax.lax.optimization_barrier(x.astype(half)).astype(x.dtype)  # no compiler leaves this rounding out
 
 
+_BLOCK = 32  # numbers in half precision that torch's kernel takes at once
+
+
 def _added(a, b, alpha, q):
-    """torch's ``a.add(b, alpha=alpha)``, which in half precision rounds the factor, the product and the sum."""
-    return q(a + q(q(_as(alpha, b)) * b))
+    """torch's ``a.add(b, alpha=alpha)``: in half precision its kernel rounds the factor and the sum, and the product too in what is left over at the end of
+    whole blocks."""
+    alpha = q(_as(alpha, b))
+    whole = q(a + alpha * b)
+    left = a.size % _BLOCK
+    if not left:
+        return whole
+    end = q(a + q(alpha * b))
+    return end if left == a.size else jnp.where(np.arange(a.size).reshape(a.shape) < a.size - left, whole, end)
 
 
 def _decayed(p, g, n, o):
