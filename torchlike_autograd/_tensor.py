@@ -38,6 +38,16 @@ class TensorMeta(Shown):
             out = f(cls, out)
         return out
 
+    def __setattr__(cls, name, value):
+        super().__setattr__(name, value)
+        if name == "__torch_function__":
+            cls.__bases__ = cls.__bases__  # the order is made again, those of its subclasses too: from now on it may be asked
+
+    def __delattr__(cls, name):
+        super().__delattr__(name)
+        if name == "__torch_function__":
+            cls.__bases__ = cls.__bases__
+
 
 class Tensor(State, Values, metaclass=TensorMeta):
     """An n-dimensional array that records what is done to it."""
@@ -501,7 +511,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     def _tl_uncounted(self):
         """A tensor without history over the same memory, with versions of its own."""
-        out = self.detach()
+        out = Tensor.detach(self)
         out._tl_counter = Counter() if not is_inference(self) else InferenceCounter() if thread.state.inference else DataCounter()
         out._tl_v = another(out._tl_v)
         out._tl_v.seen = (out._tl_counter, 0)

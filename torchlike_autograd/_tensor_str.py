@@ -300,14 +300,14 @@ def scalar_format(value: Any, spec: str) -> str:
 
 def _tensor_str(self, indent: int) -> str:
     """The numbers of a tensor with their brackets, as programs that print tables ask for them."""
-    return _body(self.detach()._tl_numpy(), self.dtype.name, indent)
+    return _body(self._tl_numpy(), self.dtype.name, indent)
 
 
 class _Formatter:
     """How single numbers are written beside those of a tensor: for programs that print tensors their own way."""
 
     def __init__(self, tensor: Any) -> None:
-        values = np.asarray(tensor.detach()._tl_numpy())
+        values = np.asarray(tensor._tl_numpy())
         self.floating_dtype = tensor.dtype.is_floating_point
         self._write, self.max_width = str, max(map(len, map(str, values.ravel().tolist())), default=1)
         if self.floating_dtype:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .._ops.memory import preserved
 from .._tensor import Tensor
-from .layouts import memory_order
+from .layouts import lay_as, memory_order
 from .shapes import contiguous_strides
 
 _found: dict = {}  # (spec, sizes of a result, operands, which result, its dtype) -> its strides, None for row by row
@@ -23,9 +23,7 @@ def bent(t):
 def keep_order(out, like):
     """Give a fresh tensor the order of dims in memory of another one of its shape."""
     if bent(like):
-        shape = out._tl_v.aval.shape
-        strides = preserved(shape, like.stride())
-        out._tl_laid = None if strides == contiguous_strides(shape) else (strides, 0)
+        lay_as(out, preserved(out._tl_v.aval.shape, like.stride()))
 
 
 def order_of(t):

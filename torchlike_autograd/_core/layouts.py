@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from itertools import islice
 
 import numpy as np
@@ -93,8 +94,25 @@ def asked_format(t, args, form):
 def laid(out, form):
     """A fresh tensor, its strides those of a memory format (metadata: the array stays as it is)."""
     wanted = channels_strides(tuple(out.shape), form)
-    out._tl_laid = None if wanted is None or wanted == shapes.contiguous_strides(out.shape) else (wanted, 0)
+    return lay_as(out, wanted or shapes.contiguous_strides(out.shape))
+
+
+def lay_as(out, strides):
+    """A fresh tensor with these strides, which its operator does not tell; the tape keeps them for what is saved of it."""
+    if strides == shapes.contiguous_strides(out._tl_v.aval.shape):
+        out._tl_laid = None
+        return out
+    out._tl_laid = strides, 0
+    tape = out._tl_v.tape
+    if tape is not None:
+        told = TOLD.get(tape)
+        if told is None:
+            told = TOLD[tape] = {}
+        told[out._tl_v.slot] = strides
     return out
+
+
+TOLD = weakref.WeakKeyDictionary()  # {tape: {slot: strides that are not row by row}}
 
 
 def chain_geometry(cell, chain):

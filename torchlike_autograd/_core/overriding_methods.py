@@ -12,6 +12,7 @@ import numpy as np
 from .._tensor import ORDERS, Tensor
 from .hot import PLAIN
 from .overriding import (
+    FORGET,
     OPERATORS,
     OPERATORS_IN_PYTHON,
     RELEVANT,
@@ -134,7 +135,11 @@ def _order(cls, order):
     module = vars(cls).get("__module__", "")
     inside = module.startswith(_HOME) and not module.startswith(f"{_HOME}testing.") and not vars(cls).get("_tl_asked")
     impl = next((vars(c)["__torch_function__"] for c in order if "__torch_function__" in vars(c)), disabled_impl)
-    if inside or Asking in order or Tensor not in order or impl is disabled_impl:
+    if inside or Tensor not in order or impl is disabled_impl:
+        return order
+    for table in FORGET:  # calls of this class may be remembered from when it overrode nothing
+        table.clear()
+    if Asking in order:
         return order
     activate()
     _fill()

@@ -230,7 +230,7 @@ class SavedTensor(metaclass=_SavedTensorMeta):
         return self._owner.look()[1]
 
     def unpack(self):
-        """The tensor as a backward pass sees it; of a result without hooks torch gives none here, and says that it was detached."""
+        """The tensor as a backward pass sees it; of a result torch gives none here, and says that it was detached."""
         return self._owner.whole()
 
     def __getattr__(self, name):
@@ -248,10 +248,10 @@ def set_twice():
 class _Slot:
     """A place among what a node of an operator saves."""
 
-    __slots__ = ("node", "place")
+    __slots__ = ("name", "node", "place")
 
-    def __init__(self, node, place):
-        self.node, self.place = node, place
+    def __init__(self, node, place, name):
+        self.node, self.place, self.name = node, place, name
 
     def look(self):
         """(what is held, the hook that unpacks it)."""
@@ -265,10 +265,15 @@ class _Slot:
         return t if self.place[0] == "in" else t.detach(), None
 
     def whole(self):
-        """The tensor; None where none was saved."""
-        if _is_freed(self.node):
+        """The tensor; None where none was saved. A result that has a history says that it was detached, as torch gives the node back to none here."""
+        found = _number_saved(self.node, self.name) if self.place is None else self.place
+        if found is not None and _is_freed(self.node):
             raise errors.second_time()
-        return None if self.place is None else _tensor(self.node, self.place)
+        if self.place is None:
+            return found
+        if self.place[0] == "out" and self.place[1] in self.node._tl_step().form.diff_out:
+            raise errors.detached_inplace()
+        return _tensor(self.node, self.place)
 
     def register(self, hooks):
         """Pack what is in this place."""
@@ -281,7 +286,7 @@ class _Slot:
         if seen.saved and place in seen.saved:
             raise set_twice()
         step, v = node._tl_step(), _recorded(node, place)
-        made = {**(seen.saved or {}), place: Packed(hooks, as_detached(v) if _is_copied(step, place) else v)}
+        made = {**(seen.saved or {}), place: Packed(hooks, as_detached(v))}  # the hook sees no history, also of what was given
         seen.saved = {q: made[q] for q in saved_places(step.form, step.wanted) if q in made}
 
 
@@ -323,10 +328,10 @@ def raw(node, name):
     if f"*{name}" not in _names(node):
         raise _missing(node, name, "_raw_saved_")
     if not _is_list(node, name):
-        return SavedTensor._of(_Slot(node, next(iter(_places_called(node, name)), None)))  # a freed one too, as in torch: it says so when it is used
+        return SavedTensor._of(_Slot(node, next(iter(_places_called(node, name)), None), name))  # a freed one says so when it is used
     if _is_freed(node):
         raise errors.second_time()
-    return tuple([SavedTensor._of(_Slot(node, q)) for q in _listed_places(node, name) or [None]])
+    return tuple([SavedTensor._of(_Slot(node, q, name)) for q in _listed_places(node, name) or [None]])
 
 
 def _listed_places(node, name):
@@ -353,12 +358,13 @@ def value(node, name):
 
 
 def _tensors(node, name):
-    if _is_freed(node):
+    freed, several = _is_freed(node), _is_list(node, name)
+    places = _listed_places(node, name) if several else _places_called(node, name) or _not_kept(node, name)
+    if freed and (several or places or _number_saved(node, name) is not None):
         raise errors.second_time()
-    if _is_list(node, name):
-        return tuple([None if q is None else _tensor(node, q) for q in _listed_places(node, name)])
-    found = [_tensor(node, q) for q in _places_called(node, name) or _not_kept(node, name)]
-    return found[0] if found else _number_saved(node, name)
+    if several:
+        return tuple([None if q is None else _tensor(node, q) for q in places])
+    return _tensor(node, places[0]) if places else _number_saved(node, name)  # None where nothing was saved, of a freed node too
 
 
 def _not_kept(node, name):
@@ -408,7 +414,7 @@ def _held(node, place):
 def _lying(v, tape, slot):
     """A Tensor that shows `v` with the strides of the one that was saved."""
     shape = v.aval.shape
-    if len(shape) < 2 or type(v.leaf) is Leaf:
+    if not shape or type(v.leaf) is Leaf:
         return _shown(v)
     return _bent(v, strides_at(tape, slot, shape))
 

@@ -22,7 +22,7 @@ from weakref import ref
 from .._ops import graft  # noqa: F401 - its entry is a spec here
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
-from . import belonging, errors, levels, walls
+from . import belonging, errors, layouts, levels, walls
 from .chains import BEYOND_STRIDES, REPEATING, PickSpec, pick, put_spec, replay_spec, written_repeats
 from .nodes import Nowhere, node_at, observed, place_and_step, short_name, step_of
 from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, thread
@@ -326,7 +326,11 @@ def as_detached(v):
         out = type(v)(v.aval, False, None, 0 if v.leaf is None else OF_LEAF)
         out.array = v.array
         return out
-    return record_alias(v, "detach")
+    out = record_alias(v, "detach")
+    told = layouts.TOLD.get(v.tape) if layouts.TOLD else None
+    if told is not None and v.slot in told:
+        layouts.TOLD.setdefault(out.tape, {})[out.slot] = told[v.slot]
+    return out
 
 
 def write(t, new):

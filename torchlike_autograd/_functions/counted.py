@@ -83,7 +83,7 @@ def _from_host(array, key, dtype):
 def _drawn_each(kind, given, gen, shape, dtype):
     """One number for each of a tensor's, which say how."""
     spec = spec_of(OPS[f"_counted_{kind}_each"], (("size", tuple(shape)), ("dtype", dtype)), ("T", "i"))
-    return wrap(record_op(spec, (given.detach().expand(shape)._tl_value(), gen.take()))[0])
+    return wrap(record_op(spec, (Tensor.detach(given).expand(shape)._tl_value(), gen.take()))[0])
 
 
 def _drawn(kind, gen, key, shape, dtype, *numbers, **statics):

@@ -7,7 +7,7 @@ import operator
 import numpy as np
 
 from .._core import config, dtypes, levels
-from .._core.composite import composite
+from .._core.composite import composite, named
 from .._core.devices import device as Device
 from .._core.errors import only_float_requires_grad
 from .._core.numeric import limits, overflows, say_once
@@ -185,7 +185,7 @@ def _from_numpy(a, dtype=None, copy=False):
 def _copied(t, dtype, device, requires_grad, name):
     warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
          f"sourceTensor.detach().clone().requires_grad_(True), rather than {name}(sourceTensor).")
-    t = t.detach().clone()
+    t = named("clone")(Tensor.detach(t))
     if levels.hidden_among((t,)):
         t.detach_()  # torch does, and is told that it may not
     return placed(t if dtype is None else t.to(_dtype(dtype)), device, requires_grad)
@@ -276,7 +276,7 @@ def _asked_for_gradients(out, obj, requires_grad):
     if out._tl_needs == bool(requires_grad):
         return out
     if not out.is_leaf:
-        return out.detach()
+        return Tensor.detach(out)
     out.requires_grad = requires_grad
     return out
 

@@ -128,5 +128,5 @@ def to_dlpack(tensor):
 @composite("Tensor.__jax_array__")
 def __jax_array__(self):
     """The jax.Array of the values, for functions of jax.numpy."""
-    array = self.detach()._tl_array()
+    array = self._tl_array()
     return on_device(array) if isinstance(array, np.ndarray) else array

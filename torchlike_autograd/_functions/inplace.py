@@ -203,7 +203,7 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
         return run(spec_of(OPS["as_strided_scatter"], statics, ("T", "T")), (input, src))
     if thread.state.grad and (input._tl_needs or src._tl_needs):
         raise NotImplementedError("torchlike_autograd: gradients of as_strided_scatter into a view that does not begin its storage row by row")
-    memory = as_strided(input.detach(), (memory_size(input) // input.itemsize,), (1,), 0).clone()
+    memory = named("clone")(as_strided(Tensor.detach(input), (memory_size(input) // input.itemsize,), (1,), 0))
     replaced = as_strided(memory, size, stride, input.storage_offset() if storage_offset is None else storage_offset)
     if replaced.shape != src.shape:
         raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = {list(replaced.shape)}")

@@ -287,7 +287,7 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if input.is_meta:
         return into("histc", out, input.new_zeros(bins), input)
-    a = input.detach()._tl_numpy().reshape(-1)
+    a = input._tl_numpy().reshape(-1)
     low, high = float(number(min)), float(number(max))
     if low == high and a.size:
         low, high = float(a.min()), float(a.max())

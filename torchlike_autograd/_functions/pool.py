@@ -104,6 +104,7 @@ def _max_all(n, input, kernel_size, stride, padding, dilation, ceil_mode, plain)
         (("kernel_size", kernel_size), ("stride", stride), ("padding", padding), ("dilation", dilation)), 2)]
     if n == 1:
         return _max_one(input, *lists, ceil_mode, plain)
+    lists = [x * n if isinstance(v, int) else x for x, v in zip(lists, (kernel_size, stride, padding, dilation))]  # a number stands for all dims
     return _largest[n](input, *lists, ceil_mode)
 
 

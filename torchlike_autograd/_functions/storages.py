@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._core import belonging, config, devices, dtypes
-from .._core.composite import composite
+from .._core.composite import composite, named
 from .._core.numeric import say_once
 from .._core.shapes import numel
 from .._core.storage import cell_of
@@ -504,7 +504,7 @@ def pin_memory(self, device=None):
         raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
     if is_pinned(self):
         return self
-    out = from_array(self._tl_array(), self.dtype) if self._tl_view is None and self.is_contiguous() else self.detach().clone()
+    out = from_array(self._tl_array(), self.dtype) if self._tl_view is None and self.is_contiguous() else named("clone")(Tensor.detach(self))
     _pinned[id(out)] = out
     return out
 

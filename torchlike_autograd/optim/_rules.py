@@ -53,9 +53,24 @@ def _rounder(o):
     return lambda x: jax.lax.optimization_barrier(x.astype(half)).astype(x.dtype)  # no compiler leaves this rounding out
 
 
+_BLOCK = 32  # numbers in half precision that torch's kernel takes at once
+
+
+def _added(a, b, alpha, q):
+    """torch's ``a.add(b, alpha=alpha)``: in half precision its kernel rounds the factor and the sum, and the product too in what is left over at the end of
+    whole blocks."""
+    alpha = q(_as(alpha, b))
+    whole = q(a + alpha * b)
+    left = a.size % _BLOCK
+    if not left:
+        return whole
+    end = q(a + q(alpha * b))
+    return end if left == a.size else jnp.where(np.arange(a.size).reshape(a.shape) < a.size - left, whole, end)
+
+
 def _decayed(p, g, n, o):
     """The gradient with weight decay added."""
-    return _rounder(o)(g + p * _as(n["weight_decay"], p)) if o["weight_decay"] else g
+    return _added(g, p, n["weight_decay"], _rounder(o)) if o["weight_decay"] else g
 
 
 def _shrunk(p, g, n, o):
@@ -76,12 +91,13 @@ def sgd(p, g, s, n, o):
     q = _rounder(o)
     g = _decayed(p, _sign(g, o), n, o)
     if not o["momentum"]:
-        return q(p - _as(n["lr"], p) * g), {}
-    buffer = q(q(s["momentum_buffer"] * _as(n["momentum"], g)) + (g * _as(1 - n["dampening"], g) if o["dampening"] else g))
+        return _added(p, g, -n["lr"], q), {}
+    buffer = q(s["momentum_buffer"] * _as(n["momentum"], g))
+    buffer = _added(buffer, g, 1 - n["dampening"], q) if o["dampening"] else q(buffer + g)
     if o.get("first"):  # torch keeps the first gradient without its history
         buffer = jax.lax.stop_gradient(buffer)
-    g = q(g + buffer * _as(n["momentum"], g)) if o["nesterov"] else buffer
-    return q(p - _as(n["lr"], p) * g), {"momentum_buffer": buffer}
+    g = _added(g, buffer, n["momentum"], q) if o["nesterov"] else buffer
+    return _added(p, g, -n["lr"], q), {"momentum_buffer": buffer}
 
 
 @_rule
@@ -166,7 +182,7 @@ def adadelta(p, g, s, n, o):
     root, bound = [q(jnp.sqrt(q(x + _as(n["eps"], p)))) for x in (s["acc_delta"], square)]
     delta = q(q(root / bound) * g)
     moved = _square_average(s["acc_delta"], delta, n["rho"], q)
-    return q(p - _as(n["lr"], p) * delta), {"step": step, "square_avg": square, "acc_delta": moved}
+    return _added(p, delta, -n["lr"], q), {"step": step, "square_avg": square, "acc_delta": moved}
 
 
 @_rule
@@ -182,7 +198,7 @@ def rmsprop(p, g, s, n, o):
     if not o["momentum"]:
         return q(p - _as(n["lr"], p) * g / bound), out
     out["momentum_buffer"] = q(q(s["momentum_buffer"] * _as(n["momentum"], p)) + g / bound)
-    return q(p - _as(n["lr"], p) * out["momentum_buffer"]), out
+    return _added(p, out["momentum_buffer"], -n["lr"], q), out
 
 
 def _direction(x):

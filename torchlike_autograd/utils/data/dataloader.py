@@ -239,7 +239,7 @@ def _rows_at_once(dataset, keys):
     """What stacking the rows of tensors without history gives, as one call for each tensor; None for other datasets."""
     while type(dataset) is Subset:
         keys, dataset = [dataset.indices[k] for k in keys], dataset.dataset
-    if type(dataset) is not TensorDataset or not all(type(k) is int for k in keys) or any(t.requires_grad for t in dataset.tensors):
+    if type(dataset) is not TensorDataset or not all(type(k) is int for k in keys) or any(type(t) is not Tensor or t.requires_grad for t in dataset.tensors):
         return None
     n = len(dataset)
     if not all(-n <= k < n for k in keys):

@@ -9,7 +9,7 @@ from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 import numpy as np
 
 from ...._core import layouts
-from ...._core.composite import named
+from ...._core.hot import PLAIN
 from ...._functions.data import as_tensor, tensor
 from ...._functions.join import _stack
 from ...._tensor import Tensor, from_array
@@ -92,8 +92,10 @@ def collate_tensor_fn(batch, *, collate_fn_map=None):
     if batch[0].layout is not layouts.strided:
         raise RuntimeError("Batches of sparse tensors are not currently supported by the default collate_fn; please provide a custom collate_fn to handle them "
                            "appropriately.")
-    if not isinstance(batch, (list, tuple)) or not all(isinstance(t, Tensor) for t in batch):
-        return named("stack")(batch, 0)  # which says what it takes
+    if not isinstance(batch, (list, tuple)) or not all(type(t) in PLAIN for t in batch):
+        from .... import stack
+
+        return stack(batch, 0)  # which says what it takes, and asks subclasses
     values = [t._tl_v for t in batch]
     v = values[0]
     if all(t._tl_cell is None and type(x.array) is np.ndarray and x.aval is v.aval and not x.needs for t, x in zip(batch, values)):
