@@ -15,7 +15,7 @@ from ._core import belonging, devices, dtypes, errors, guards, levels, lifetimes
 from ._core.nodes import Leaf, Nowhere, add_hook, changes, node_at, observed, place_and_step
 from ._core.record import INFERENCE, Counter, DataCounter, InferenceCounter, Value, counter_of, data, mark_seen, thread
 from ._core.saying import warn
-from ._core.shown import Shown
+from ._core.shown import TensorMeta
 from ._core.size import Size
 from ._core.state import State
 from ._core.state import new as _new
@@ -24,29 +24,6 @@ from ._core.versions import detached
 from ._ops.spec import LeveledAval
 from ._tensor_members import _has_compatible_shallow_copy_type, grad_dtype_of, laid_as, pin_layout
 from ._tensor_values import Values
-
-ORDERS: list = []  # f(class made from Tensor, its order of classes) -> that order
-
-
-class TensorMeta(Shown):
-    """`isinstance(x, torch.Tensor)` by the usual rules; subclasses are prepared for `__torch_function__` when they are made."""
-
-    def mro(cls):
-        """The order in which attributes are looked for."""
-        out = super().mro()
-        for f in ORDERS:
-            out = f(cls, out)
-        return out
-
-    def __setattr__(cls, name, value):
-        super().__setattr__(name, value)
-        if name == "__torch_function__":
-            cls.__bases__ = cls.__bases__  # the order is made again, those of its subclasses too: from now on it may be asked
-
-    def __delattr__(cls, name):
-        super().__delattr__(name)
-        if name == "__torch_function__":
-            cls.__bases__ = cls.__bases__
 
 
 class Tensor(State, Values, metaclass=TensorMeta):

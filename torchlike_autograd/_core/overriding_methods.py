@@ -9,7 +9,7 @@ from types import FunctionType
 
 import numpy as np
 
-from .._tensor import ORDERS, Tensor
+from .._tensor import Tensor
 from .hot import PLAIN
 from .overriding import (
     FORGET,
@@ -28,6 +28,7 @@ from .overriding import (
     python_call,
     swapped_code,
 )
+from .shown import ORDERS
 
 BINARY = frozenset(("add", "sub", "mul", "truediv", "pow", "mod", "matmul", "floordiv", "and", "or", "xor", "lshift", "rshift"))
 TWO = frozenset(f"__{p}{n}__" for n in BINARY for p in ("", "r", "i") if f"{p}{n}" != "imatmul") | {"__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"}
