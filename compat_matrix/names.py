@@ -202,6 +202,8 @@ def read(file=FILE):
 
 def refusal(value):
     """The words of a function that does nothing but raise NotImplementedError (a class: in `__init__` or `__new__`), or None."""
+    if isinstance(value, types.ModuleType):  # that of `torch.classes` has every attribute
+        return None
     value = getattr(value, "__func__", value)
     if isinstance(value, type):
         value = vars(value).get("__init__") or vars(value).get("__new__")
