@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import torchlike_autograd as torch
+from torchlike_autograd._core import overriding
 
 
 class Dispatching(torch.Tensor):
@@ -77,3 +78,18 @@ TORCHS = """_backward_hooks _base _conj _conj_physical _grad _grad_fn _indices _
 def test_only_what_is_named_as_ours_is_beside_what_torch_has():
     own = {n for c in torch.Tensor.__mro__[:-1] for n in vars(c) if n.startswith("_") and not n.startswith(("__", "_tl_", "_abc_"))}
     assert own - {*TORCHS.split()} == set()
+
+
+def test_a_class_that_is_made_lets_nothing_be_forgotten():
+    """What was remembered of calls goes where a class changes, not where one is made: programs make classes as they run."""
+    class Earlier(torch.Tensor):
+        pass
+
+    table = next(t for t in overriding.FORGET if isinstance(t, dict))
+    mark = object()
+    table[mark] = mark
+    type("Later", (torch.Tensor,), {})
+    assert table.pop(mark) is mark
+    table[mark] = mark
+    Earlier.__torch_function__ = classmethod(lambda cls, func, types, args=(), kwargs=None: "asked")
+    assert mark not in table and torch.ones(2).as_subclass(Earlier) + 1 == "asked"

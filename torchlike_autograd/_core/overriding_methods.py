@@ -138,8 +138,9 @@ def _order(cls, order):
     impl = next((vars(c)["__torch_function__"] for c in order if "__torch_function__" in vars(c)), disabled_impl)
     if inside or Tensor not in order or impl is disabled_impl:
         return order
-    for table in FORGET:  # calls of this class may be remembered from when it overrode nothing
-        table.clear()
+    if cls.__mro__ is not None:  # no class that is being made: calls of it may be remembered from when it overrode nothing
+        for table in FORGET:
+            table.clear()
     if Asking in order:
         return order
     activate()

@@ -118,11 +118,9 @@ def _told(tape, step, slot, shape, found):
     return laid_by(spec, shape, operands, slot - step.first, step.out_avals[slot - step.first].dtype) or whole
 
 
-# While packing hooks are active, steps are noted one by one: to look a chain up for each of them would take the square of its length.
-
-
 def note(tape, step):
-    """Note how the results of a step that was just recorded lie."""
+    """Note how the results of a step that was just recorded lie, one by one while packing hooks are active: to look a chain up for each of them would take the
+    square of its length."""
     reads = _reads(step)
     if reads:
         known = noted(tape)
