@@ -17,14 +17,19 @@ CASES = {
     "strided": ((2, 6, 7, 5), (12, 2, 3, 2), (2, 1), [(1, 0), (0, 2)], (1, 2), (1, 1), 3, ("taps", "taps", "results")),
     "cropped": ((3, 10, 9), (10, 5, 2), (3,), [(-1, 2)], (2,), (1,), 2, ("taps", "taps", "results")),
     "volume": ((2, 3, 5, 4, 6), (4, 3, 2, 3, 2), (1, 2, 1), [(1, 1), (0, 1), (1, 0)], (1, 1, 2), (1, 1, 1), 1, ("taps", "taps", "results")),
-    "with holes": ((2, 3, 6, 5), (4, 3, 3, 2), (1, 1), [(1, 2), (1, 1)], (1, 1), (2, 3), 1, (None, None, "swapped")),
+    "with holes": ((2, 3, 6, 5), (4, 3, 3, 2), (1, 1), [(1, 2), (1, 1)], (1, 1), (2, 3), 1, ("taps_spread", "taps", "results")),
     "holes and groups": ((2, 4, 5), (6, 2, 3), (1,), [(2, 1)], (1,), (2,), 2, ("taps", "taps", "results")),
-    "plain": ((2, 3, 6, 5), (4, 3, 3, 2), (2, 1), [(1, 2), (1, 1)], (1, 1), (1, 1), 1, (None, None, None)),
+    "plain": ((2, 3, 6, 5), (4, 3, 3, 2), (2, 1), [(1, 2), (1, 1)], (1, 1), (1, 1), 1, ("taps", "taps_spread", "results")),
+    "of steps": ((2, 4, 9, 8), (3, 4, 2, 3), (1, 2), [(-1, 2), (3, -2)], (3, 2), (1, 1), 1, ("taps", "taps_spread", "results")),
+    "with holes, much of all": ((1, 2, 15, 15), (2, 2, 12, 12), (1, 1), [(0, 0), (0, 0)], (1, 1), (2, 2), 1, (None, None, "swapped")),
+    "of one element": ((3, 4, 5, 6), (2, 4, 1, 1), (2, 3), [(0, 0), (1, 0)], (1, 1), (1, 1), 1, ("taps", "taps_spread", "results")),
+    "smaller than the kernel": ((2, 4, 2), (5, 4, 3), (1,), [(1, 1)], (1,), (1,), 1, ("results", "taps_spread", "taps")),
+    "large": ((4, 5, 13, 12), (6, 5, 12, 12), (1, 1), [(0, 0), (0, 1)], (1, 1), (1, 1), 1, ("results", None, "taps")),
 }
 
 
 def _ways(closed):
-    return [way[0].__name__.removeprefix("_").removeprefix("over_") if (way := conv_windows._way(e)) else None
+    return [way[0].__name__.removeprefix("_").removeprefix("over_").removesuffix("_side_by_side") if (way := conv_windows._way(e)) else None
             for e in closed.jaxpr.eqns if e.primitive.name == "conv_general_dilated"]
 
 
@@ -57,6 +62,20 @@ def test_windows_give_what_the_convolution_gives(name, together, always, monkeyp
             if way != "swapped":
                 assert not any(_ways(new))
             np.testing.assert_allclose(*[jax.jit(jaxpr_as_fun(c))(x, w)[0] for c in (new, closed)], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case[6] == 1 and len(case[0]) < 5])
+@pytest.mark.parametrize("way", (conv_windows._taps_side_by_side, conv_windows._results_side_by_side, conv_windows._taps_spread))
+def test_each_way_of_one_group_gives_what_the_convolution_gives(way, name):
+    xs, ws, strides, padding, steps, holes, _, _ = CASES[name]
+    if way is conv_windows._taps_spread:
+        strides = (1,) * len(strides)
+    source = np.random.default_rng(0)
+    with jax.enable_x64(True):
+        x, w = source.standard_normal(xs), source.standard_normal(ws)
+        closed = jax.make_jaxpr(lambda x, w: lax.conv_general_dilated(x, w, strides, padding, lhs_dilation=holes, rhs_dilation=steps))(x, w)
+        new = way(conv_windows._shape_of(closed.jaxpr.eqns[-1]), x, w)
+        np.testing.assert_allclose(new, jaxpr_as_fun(closed)(x, w)[0], rtol=1e-12, atol=1e-12)
 
 
 def test_programs_inside_programs_are_written_anew(always):

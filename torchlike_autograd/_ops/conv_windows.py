@@ -11,6 +11,9 @@ made them: the operators here, their pullbacks to any order, `vmap` over weights
   of, otherwise a product of matrices;
 - few results p: for each a window of x of the size of the kernel, and a product of matrices over c and k;
 - one group, x with holes (dilated) and a large kernel: x and w change places, which XLA knows as the gradient of a strided convolution;
+- one group, few windows in all: the windows side by side, and one product of matrices.  XLA's fast code arranges the weights anew in each call, which for many
+  channels and small images takes longer than the product (float32, 8x512x2x2, kernel 3x3: 204 ms, side by side 1.6 ms; an image smaller than the kernel goes through
+  the loop); a kernel of one element is nothing but a product;
 - groups of the batch, unless each has one row and one result: groups of channels; groups of one channel in double precision: of two, one of zeros.  Of these
   XLA convolves every group with every other and multiplies by zeros what it does not want, so that a NaN of one group reaches the others.
 """
@@ -34,7 +37,8 @@ TERMS, NARROW = 256, 4  # of a sum of products of elements: how many, and of how
 TOGETHER = 1 << 24  # bytes of windows that are laid side by side for one product, which leaves the cache where they are more
 # Multiplications from which windows pay: XLA's loop takes some 100 ns each for a large kernel, 2 for a small one; products of matrices take longer to compile.
 FEW_LARGE, FEW_TAPS, FEW_PRODUCTS = 1 << 14, 1 << 17, 1 << 20
-_TYPES = frozenset(["float32", "float64", "complex64", "complex128"])
+# Bytes of windows side by side that pay however few weights there are: XLA's fast code is fastest in float32, and not there for float64.
+SIDE_BY_SIDE = {"float32": 1 << 20, "float64": 1 << 24, "complex64": 0, "complex128": 0}
 
 
 class _Shape(NamedTuple):
@@ -42,6 +46,7 @@ class _Shape(NamedTuple):
 
     groups: int
     batch_groups: int
+    turned: bool  # whether w is transposed from (c, o, *K)
     strides: tuple
     padding: tuple
     holes: tuple  # dilation of x
@@ -62,6 +67,22 @@ class _Shape(NamedTuple):
     def work(self):
         return self.out[0] * math.prod(self.w) * self.results
 
+    @property
+    def windows(self):
+        """How many elements are written for windows side by side: theirs, with those of holes that they are cut from."""
+        return self.x[0] * self.x[1] * self.taps * self.results * math.prod(self.holes)
+
+    @property
+    def spread(self):
+        """How many products of an element of x and a weight are written before they are added up at the places of the result."""
+        return self.x[0] * self.w[0] * self.taps * math.prod(self.x[2:])
+
+    @property
+    def spreads(self):
+        """Whether less is written so; other orders of the weights than that of memory are written too."""
+        anew = math.prod(self.w)
+        return max(self.strides) == 1 and self.spread + (not self.turned) * anew < self.windows + self.turned * anew
+
 
 def _permuted(shape, spec):
     return tuple(shape[d] for d in spec)
@@ -70,7 +91,7 @@ def _permuted(shape, spec):
 def _shape_of(eqn):
     p, (lhs, rhs), out = eqn.params, [v.aval.shape for v in eqn.invars], eqn.outvars[0].aval.shape
     n = p["dimension_numbers"]
-    return _Shape(p["feature_group_count"], p["batch_group_count"], tuple(p["window_strides"]), tuple(map(tuple, p["padding"])), tuple(p["lhs_dilation"]),
+    return _Shape(p["feature_group_count"], p["batch_group_count"], n.rhs_spec[1] < n.rhs_spec[0], tuple(p["window_strides"]), tuple(map(tuple, p["padding"])), tuple(p["lhs_dilation"]),
                   tuple(p["rhs_dilation"]), _permuted(lhs, n.lhs_spec), _permuted(rhs, n.rhs_spec), _permuted(out, n.out_spec))
 
 
@@ -79,22 +100,37 @@ def _way(eqn):
     if eqn.primitive.name != "conv_general_dilated":
         return None
     x, w = (v.aval for v in eqn.invars)
-    if x.dtype != w.dtype or x.dtype.name not in _TYPES or eqn.outvars[0].aval.dtype != x.dtype:
+    if x.dtype != w.dtype or x.dtype.name not in SIDE_BY_SIDE or eqn.outvars[0].aval.dtype != x.dtype:
         return None
     shape = _shape_of(eqn)
-    function = None if 0 in (*shape.x, *shape.w, *shape.out) else _function(shape, _mixes(shape, x.dtype))
+    function = None if 0 in (*shape.x, *shape.w, *shape.out) else _function(shape, x.dtype)
     return None if function is None else (function, shape)
 
 
-def _function(shape, mixes):
-    large, grouped = shape.taps > shape.results, shape.groups * shape.batch_groups > 1
-    if not grouped and len(shape.w) < 5:
-        return _swapped if large and max(shape.holes) > 1 and {*shape.strides, *shape.steps} == {1} else None
+def _function(shape, dtype):
+    large = shape.taps > shape.results
+    if shape.groups * shape.batch_groups == 1 and len(shape.w) < 5:
+        return _of_one_group(shape, large, dtype)
     if min(shape.taps, shape.results) > MOST or shape.work < (FEW_LARGE if large else FEW_TAPS if _of_elements(shape) else FEW_PRODUCTS):
-        return _over_channels if mixes else None
+        return _over_channels if _mixes(shape, dtype) else None
     if large and shape.results > 32 and _of_one_row(shape):
         return None  # a depthwise convolution with many taps: XLA's loop reads both inputs once
     return _over_results if large else _over_taps
+
+
+def _of_one_group(shape, large, dtype):
+    if min(shape.taps, shape.results) <= MOST and shape.work >= FEW_PRODUCTS:
+        spreads = shape.taps <= MOST and shape.spreads
+        if _pays(shape, large, shape.spread if spreads else shape.windows, dtype):
+            return _taps_spread if spreads else _results_side_by_side if large else _taps_side_by_side
+    return _swapped if large and max(shape.holes) > 1 and {*shape.strides, *shape.steps} == {1} else None
+
+
+def _pays(shape, large, written, dtype):
+    """Whether a product of windows side by side is faster than XLA's fast code, which it leaves where an image is smaller than the kernel."""
+    if min(shape.taps, shape.results) == 1 or any(s < k for s, k in zip(shape.x[2:], shape.w[2:])):
+        return True
+    return written <= max(SIDE_BY_SIDE[dtype.name] // dtype.itemsize, math.prod(shape.out if large else shape.w))
 
 
 def _of_one_row(shape):
@@ -127,9 +163,16 @@ def _grouped(shape, x):
         x = jnp.swapaxes(x.reshape(b, x.shape[0] // b, *x.shape[1:]), 0, 1)
     else:
         x = x.reshape(x.shape[0], g, x.shape[1] // g, *x.shape[2:])
-    if max(shape.holes) > 1:
-        x = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0)] * 3 + [(0, 0, h - 1) for h in shape.holes])
-    return x, b * g
+    return _filled(x, shape.holes), b * g
+
+
+def _filled(x, holes):
+    """x with zeros in its holes."""
+    return lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0)] * (x.ndim - len(holes)) + [(0, 0, h - 1) for h in holes]) if max(holes) > 1 else x
+
+
+def _padded(x, axis, zeros):
+    return lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0)] * axis + [zeros] + [(0, 0, 0)] * (x.ndim - axis - 1))
 
 
 def _windows(x, starts, sizes, steps):
@@ -163,6 +206,47 @@ def _over_taps(shape, x, w):
     x = jnp.moveaxis(x, 0, 2)  # (g, c, n, *S): each window is a matrix
     out = _in_turn(x, starts, size, shape.strides, jnp.moveaxis(w, 3, 0), lambda out, part, w: out + _product(w, part.reshape(g, c, -1)))
     return jnp.moveaxis(out.reshape(g, -1, n, *size), 2, 0).reshape(shape.out)
+
+
+def _taps_side_by_side(shape, x, w):
+    """A product of w (o, c k) and the windows (c k, n p)."""
+    x = jnp.swapaxes(_filled(x, shape.holes), 0, 1)
+    windows = _laid_out(x, shape.w[2:], shape.steps, shape.padding, shape.out[2:], shape.strides)
+    out = _product(w.reshape(w.shape[0], -1), windows.reshape(w.shape[1] * shape.taps, -1))
+    return jnp.swapaxes(out.reshape(-1, shape.x[0], *shape.out[2:]), 0, 1)
+
+
+def _taps_spread(shape, x, w):
+    """A product of x and w (c, o k), whose columns k are added up where each belongs.
+
+    What a gradient turns w for is undone here, so that XLA does neither; nor is it to make the product the other way round, for which it transposes w.
+    """
+    w = lax.rev(jnp.swapaxes(w, 0, 1), range(2, x.ndim))
+    out = lax.optimization_barrier(lax.dot_general(x, w.reshape(w.shape[0], -1), (((1,), (0,)), ((), ())), precision=lax.Precision.HIGHEST))
+    out = jnp.moveaxis(out, -1, 0).reshape(*w.shape[1:], x.shape[0], *x.shape[2:])  # (o, *K, n, *S)
+    axis = x.ndim  # of the next dim of S, as each turn takes one K away in front of it
+    for taps, size, step, (lo, _), hole in zip(w.shape[2:], shape.out[2:], shape.steps, shape.padding, shape.holes):
+        span = (out.shape[axis] - 1) * hole + 1
+        starts = [lo - step * (taps - 1 - i) for i in range(taps)]
+        out = sum(_padded(out[:, i], axis - 1, (start, size - start - span, hole - 1)) for i, start in enumerate(starts))
+    return jnp.swapaxes(out, 0, 1)
+
+
+def _results_side_by_side(shape, x, w):
+    """A product of w (o, c k) and the windows (n p, c k)."""
+    x = _filled(x, shape.holes)
+    windows = _laid_out(x, shape.out[2:], shape.strides, shape.padding, shape.w[2:], shape.steps)
+    out = lax.dot_general(w.reshape(w.shape[0], -1), windows.reshape(-1, w.shape[1] * shape.taps), (((1,), (1,)), ((), ())), precision=lax.Precision.HIGHEST)
+    return jnp.swapaxes(out.reshape(-1, shape.x[0], *shape.out[2:]), 0, 1)
+
+
+def _laid_out(x, counts, apart, padding, sizes, steps):
+    """The windows of x (a, b, *S) as (a, *counts, b, *sizes): one dim after the other, which XLA compiles faster than each window by itself."""
+    for d, (count, e, (lo, _), size, step) in enumerate(zip(counts, apart, padding, sizes, steps)):
+        axis, span = 2 + 2 * d, (size - 1) * step + 1
+        x = _padded(x, axis, (lo, (count - 1) * e + span - lo - x.shape[axis], 0))  # less than none where padding crops
+        x = jnp.stack([lax.slice_in_dim(x, i * e, i * e + span, step, axis) for i in range(count)], 1 + d)
+    return x
 
 
 def _moving(x, starts, sizes, steps):
