@@ -109,8 +109,10 @@ def _way(eqn):
 
 def _function(shape, dtype):
     large = shape.taps > shape.results
+    if shape.groups * shape.batch_groups == 1 and (way := _together(shape, large, dtype)):
+        return way
     if shape.groups * shape.batch_groups == 1 and len(shape.w) < 5:
-        return _of_one_group(shape, large, dtype)
+        return _swapped if large and max(shape.holes) > 1 and {*shape.strides, *shape.steps} == {1} else None
     if min(shape.taps, shape.results) > MOST or shape.work < (FEW_LARGE if large else FEW_TAPS if _of_elements(shape) else FEW_PRODUCTS):
         return _over_channels if _mixes(shape, dtype) else None
     if large and shape.results > 32 and _of_one_row(shape):
@@ -118,16 +120,22 @@ def _function(shape, dtype):
     return _over_results if large else _over_taps
 
 
-def _of_one_group(shape, large, dtype):
-    if min(shape.taps, shape.results) <= MOST and shape.work >= FEW_PRODUCTS:
-        spreads = shape.taps <= MOST and shape.spreads
-        if _pays(shape, large, shape.spread if spreads else shape.windows, dtype):
-            return _taps_spread if spreads else _results_side_by_side if large else _taps_side_by_side
-    return _swapped if large and max(shape.holes) > 1 and {*shape.strides, *shape.steps} == {1} else None
+def _together(shape, large, dtype):
+    """The way of one product for a convolution of one group; None where it does not pay."""
+    if min(shape.taps, shape.results) > MOST or shape.work < FEW_PRODUCTS:
+        return None
+    spreads = shape.taps <= MOST and shape.spreads
+    if not _pays(shape, large, shape.spread if spreads else shape.windows, dtype):
+        return None
+    if spreads:
+        return _taps_spread
+    return _results_side_by_side if large else None if len(shape.w) == 5 and _of_elements(shape) else _taps_side_by_side
 
 
 def _pays(shape, large, written, dtype):
-    """Whether a product of windows side by side is faster than XLA's fast code, which it leaves where an image is smaller than the kernel."""
+    """Whether one product of windows is faster than XLA's fast code, which there is for images that are no smaller than the kernel, or than one for each window."""
+    if len(shape.w) == 5:
+        return written * dtype.itemsize <= TOGETHER
     if min(shape.taps, shape.results) == 1 or any(s < k for s, k in zip(shape.x[2:], shape.w[2:])):
         return True
     return written <= max(SIDE_BY_SIDE[dtype.name] // dtype.itemsize, math.prod(shape.out if large else shape.w))
