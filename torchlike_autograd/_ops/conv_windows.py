@@ -35,7 +35,8 @@ from .rewriting import rewritten
 MOST = 128  # windows
 TERMS, NARROW = 256, 4  # of a sum of products of elements: how many, and of how many channels
 TOGETHER = 1 << 24  # bytes of windows that are laid side by side for one product, which leaves the cache where they are more
-# Multiplications from which windows pay: XLA's loop takes some 100 ns each for a large kernel, 2 for a small one; products of matrices take longer to compile.
+# Multiplications from which windows pay: XLA's loop takes some 100 ns each for a large kernel or groups of the batch, 2 for a small one; products of matrices
+# take longer to compile.
 FEW_LARGE, FEW_TAPS, FEW_PRODUCTS = 1 << 14, 1 << 17, 1 << 20
 # Bytes of windows side by side that pay however few weights there are: XLA's fast code is fastest in float32, and not there for float64.
 SIDE_BY_SIDE = {"float32": 1 << 20, "float64": 1 << 24, "complex64": 0, "complex128": 0}
@@ -113,7 +114,7 @@ def _function(shape, dtype):
         return way
     if shape.groups * shape.batch_groups == 1 and len(shape.w) < 5:
         return _swapped if large and max(shape.holes) > 1 and {*shape.strides, *shape.steps} == {1} else None
-    if min(shape.taps, shape.results) > MOST or shape.work < (FEW_LARGE if large else FEW_TAPS if _of_elements(shape) else FEW_PRODUCTS):
+    if min(shape.taps, shape.results) > MOST or shape.work < (FEW_LARGE if large else FEW_TAPS if _of_elements(shape) or shape.batch_groups > 1 else FEW_PRODUCTS):
         return _over_channels if _mixes(shape, dtype) else None
     if large and shape.results > 32 and _of_one_row(shape):
         return None  # a depthwise convolution with many taps: XLA's loop reads both inputs once
