@@ -33,6 +33,7 @@ from jax import lax
 from .rewriting import rewritten
 
 MOST = 128  # windows
+SLICES, GATHERED = 16, 1 << 16  # of one dim that are compiled one by one; more are gathered, and so many elements: slower, but compiled in a third of the time
 TERMS, NARROW = 256, 4  # of a sum of products of elements: how many, and of how many channels
 TOGETHER = 1 << 24  # bytes of windows that are laid side by side for one product, which leaves the cache where they are more
 # Multiplications from which windows pay: XLA's loop takes some 100 ns each for a large kernel or groups of the batch, 2 for a small one; products of matrices
@@ -254,7 +255,10 @@ def _laid_out(x, counts, apart, padding, sizes, steps):
     for d, (count, e, (lo, _), size, step) in enumerate(zip(counts, apart, padding, sizes, steps)):
         axis, span = 2 + 2 * d, (size - 1) * step + 1
         x = _padded(x, axis, (lo, (count - 1) * e + span - lo - x.shape[axis], 0))  # less than none where padding crops
-        x = jnp.stack([lax.slice_in_dim(x, i * e, i * e + span, step, axis) for i in range(count)], 1 + d)
+        if count > SLICES or x.size * count <= GATHERED:
+            x = jnp.moveaxis(jnp.take(x, e * np.arange(count)[:, None] + step * np.arange(size), axis, mode="clip"), axis, 1 + d)
+        else:
+            x = jnp.stack([lax.slice_in_dim(x, i * e, i * e + span, step, axis) for i in range(count)], 1 + d)
     return x
 
 
