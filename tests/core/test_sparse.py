@@ -1,5 +1,8 @@
 """Sparse tensors: gradients of their own operators to second order, and what only this package says of them."""
 
+import subprocess
+import sys
+
 import pytest
 
 import torchlike_autograd as torch
@@ -72,3 +75,21 @@ def test_a_write_to_one_with_a_history_is_refused():
     values = torch.ones(4, requires_grad=True)
     with pytest.raises(NotImplementedError, match="history"):
         matrix(values).mul_(2)
+
+
+@pytest.mark.parametrize("first, said", [("", 1), ("torch.sparse.check_sparse_tensor_invariants.disable()", 0), ("torch.set_warn_always(True)", 2)])
+def test_a_process_that_says_nothing_of_checks_is_told_once(first, said):
+    program = f"""
+import warnings
+import torchlike_autograd as torch
+{first}
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    torch.sparse_coo_tensor([[0]], [1.0], (2,), check_invariants=False)
+    assert not told
+    for _ in range(2):
+        torch.sparse_coo_tensor([[0]], [1.0], (2,))
+print(len(told), all("implicitly disabled" in str(w.message) for w in told))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.split() == [str(said), "True"], done.stderr

@@ -25,6 +25,7 @@ def sparse_coo_tensor(indices=None, values=None, size=None, *, dtype=None, layou
     Coordinates are always checked, as with check_invariants in torch: RuntimeError for one outside of the size.
     """
     made = _sparse()
+    made.says_unset(check_invariants)
     if values is None:
         return made.nothing(size if indices is None else indices, dtype, device, requires_grad)
     return made.coo(indices, values, size, dtype, device, requires_grad, is_coalesced)
@@ -34,7 +35,9 @@ def sparse_coo_tensor(indices=None, values=None, size=None, *, dtype=None, layou
 def sparse_csr_tensor(crow_indices, col_indices, values, size=None, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False,
                       check_invariants=None):
     """A matrix by rows: entries crow_indices[i] to crow_indices[i + 1] lie in row i, in the columns of col_indices."""
-    return _sparse().csr(crow_indices, col_indices, values, size, dtype, device, requires_grad)
+    made = _sparse()
+    made.says_unset(check_invariants)
+    return made.csr(crow_indices, col_indices, values, size, dtype, device, requires_grad)
 
 
 def _to(self, sparse_dim=None, *, layout=None, blocksize=None, dense_dim=None):

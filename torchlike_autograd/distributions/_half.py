@@ -7,11 +7,10 @@ import math
 from . import _names as torch
 from . import constraints
 from .distribution import checked
-from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform
 
 
-class Half(TransformedDistribution):
+class Half:
     """Twice the density of `_tl_whole` on the non-negative side."""
 
     arg_constraints = {"scale": constraints.positive}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from .transformed_distribution import TransformedDistribution
 
-
-class Relaxed(TransformedDistribution):
+class Relaxed:
     """A relaxed distribution seen through a transform: temperature, logits and probabilities are those of the base."""
 
     @property

@@ -12,7 +12,7 @@ from .utils import _sum_rightmost, lazy_property, tril_matrix_to_vec, vec_to_tri
 F = torch.functional
 
 
-class SoftmaxTransform(Simple):
+class SoftmaxTransform(Simple, Transform):
     """exp(x) divided by its sum along the last dim; not one to one, the inverse is log(y)."""
 
     domain, codomain = constraints.real_vector, constraints.simplex
@@ -42,7 +42,7 @@ def _breaks(n, like):
     return n + 1 - like.new_ones(n).cumsum(-1)
 
 
-class StickBreakingTransform(Simple):
+class StickBreakingTransform(Simple, Transform):
     """A stick broken at shares sigmoid(x_k - log(what is left)): n numbers become n + 1 parts of one."""
 
     domain, codomain = constraints.real_vector, constraints.simplex
@@ -69,7 +69,7 @@ class StickBreakingTransform(Simple):
         return (*_with_dims(shape, 1)[:-1], shape[-1] - 1)
 
 
-class LowerCholeskyTransform(Simple):
+class LowerCholeskyTransform(Simple, Transform):
     """A matrix without what is above its diagonal, the diagonal exponentiated."""
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.lower_cholesky
@@ -81,7 +81,7 @@ class LowerCholeskyTransform(Simple):
         return y.tril(-1) + y.diagonal(dim1=-2, dim2=-1).log().diag_embed()
 
 
-class PositiveDefiniteTransform(Simple):
+class PositiveDefiniteTransform(Simple, Transform):
     """L L^T with the L of `LowerCholeskyTransform`."""
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.positive_definite
@@ -134,7 +134,7 @@ class CorrCholeskyTransform(Transform):
 
 # Transforms side by side
 
-class _Sequence(Transform):
+class _Sequence:
     """Transforms of pieces along a dim."""
 
     @property
@@ -154,7 +154,7 @@ def _keep(own, tseq, dim, cache_size):
     own.transforms, own.dim = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq), dim
 
 
-class CatTransform(_Sequence):
+class CatTransform(_Sequence, Transform):
     """Transforms of pieces of the given lengths (1 each), joined along `dim`."""
 
     def __init__(self, tseq, dim=0, lengths=None, cache_size=0):
@@ -204,7 +204,7 @@ class CatTransform(_Sequence):
         return constraints.cat([t.codomain for t in self.transforms], self.dim, self.lengths)
 
 
-class StackTransform(_Sequence):
+class StackTransform(_Sequence, Transform):
     """Transforms of pieces that are stacked along `dim`."""
 
     def __init__(self, tseq, dim=0, cache_size=0):

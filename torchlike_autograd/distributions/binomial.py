@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import _names as torch
 from . import constraints
-from .distribution import Noted, checked, take_either
+from .distribution import Distribution, Noted, checked, take_either
 from .utils import broadcast_all
 
 __all__ = ["Binomial"]
@@ -15,7 +15,7 @@ def _softplus_of(x):
     return (x.clamp(min=0) + x - x.clamp(max=0)) / 2
 
 
-class Binomial(Noted):
+class Binomial(Noted, Distribution):
     """The number of successes in `total_count` trials."""
 
     arg_constraints = {"total_count": constraints.nonnegative_integer, "probs": constraints.unit_interval, "logits": constraints.real}

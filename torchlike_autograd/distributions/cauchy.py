@@ -6,12 +6,12 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise, checked, take
+from .distribution import Distribution, Elementwise, checked, take
 
 __all__ = ["Cauchy"]
 
 
-class Cauchy(Elementwise):
+class Cauchy(Elementwise, Distribution):
     """The Cauchy distribution around `loc`; it has no mean and no variance."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}

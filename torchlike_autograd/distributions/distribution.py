@@ -201,8 +201,8 @@ def declaring(instance, attribute):
     return next(c for c in type(instance).__mro__ if attribute in vars(c))
 
 
-class Elementwise(Distribution):
-    """A distribution whose parameters (named in `_tl_params`) broadcast with each other to the batch shape."""
+class Elementwise:
+    """What stands before Distribution where parameters (named in `_tl_params`) broadcast with each other to the batch shape."""
 
     _tl_params: tuple = ()
 
@@ -248,7 +248,7 @@ _EITHER = "Either `probs` or `logits` must be specified, but not both."
 
 
 class Binary(Elementwise):
-    """A distribution with a probability of success, given as `probs` or as `logits`; the other one is computed when it is read.
+    """What stands before Distribution where a probability of success is given as `probs` or as `logits`; the other one is computed when it is read.
 
     `both` makes tensors of what was given (and of what belongs to it), `more` is kept beside.
     """

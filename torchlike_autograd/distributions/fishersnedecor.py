@@ -6,13 +6,13 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise, checked, take
+from .distribution import Distribution, Elementwise, checked, take
 from .gamma import Gamma
 
 __all__ = ["FisherSnedecor"]
 
 
-class FisherSnedecor(Elementwise):
+class FisherSnedecor(Elementwise, Distribution):
     """The F distribution: the ratio of two means of squares, of `df1` and `df2` standard normals."""
 
     arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}

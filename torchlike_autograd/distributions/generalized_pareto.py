@@ -6,12 +6,12 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise, checked, take
+from .distribution import Distribution, Elementwise, checked, take
 
 __all__ = ["GeneralizedPareto"]
 
 
-class GeneralizedPareto(Elementwise):
+class GeneralizedPareto(Elementwise, Distribution):
     """What lies above a high bound `loc`: survival (1 + concentration z)^(-1 / concentration), exp(-z) for concentration 0; z = (x - loc) / scale."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import _names as torch
 from . import constraints
 from ._validity import require
-from .distribution import Binary, checked, take_either
+from .distribution import Binary, Distribution, checked, take_either
 from .utils import broadcast_all, lazy_property, probs_to_logits
 
 __all__ = ["Geometric"]
@@ -16,7 +16,7 @@ def _not_positive(value, distribution):
             f"to be positive but found invalid values:\n{value[~(value > 0)]}")
 
 
-class Geometric(Binary):
+class Geometric(Binary, Distribution):
     """The number of failures before the first success."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}

@@ -7,11 +7,12 @@ import math
 from . import _names as torch
 from ._half import Half
 from .cauchy import Cauchy
+from .transformed_distribution import TransformedDistribution
 
 __all__ = ["HalfCauchy"]
 
 
-class HalfCauchy(Half):
+class HalfCauchy(Half, TransformedDistribution):
     """The absolute value of a Cauchy distribution around 0."""
 
     _tl_whole = Cauchy

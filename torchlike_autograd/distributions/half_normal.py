@@ -6,11 +6,12 @@ import math
 
 from ._half import Half
 from .normal import Normal
+from .transformed_distribution import TransformedDistribution
 
 __all__ = ["HalfNormal"]
 
 
-class HalfNormal(Half):
+class HalfNormal(Half, TransformedDistribution):
     """The absolute value of a normal distribution around 0."""
 
     _tl_whole = Normal

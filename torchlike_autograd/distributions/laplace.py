@@ -6,12 +6,12 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise, Located, checked, take
+from .distribution import Distribution, Elementwise, Located, checked, take
 
 __all__ = ["Laplace"]
 
 
-class Laplace(Located, Elementwise):
+class Laplace(Located, Elementwise, Distribution):
     """The double exponential distribution around `loc`."""
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}

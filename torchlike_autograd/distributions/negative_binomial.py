@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from . import _names as torch
 from . import constraints
-from .distribution import Noted, checked, take_either
+from .distribution import Distribution, Noted, checked, take_either
 from .gamma import Gamma
 from .utils import broadcast_all, lazy_property
 
 __all__ = ["NegativeBinomial"]
 
 
-class NegativeBinomial(Noted):
+class NegativeBinomial(Noted, Distribution):
     """The number of successes before `total_count` failures."""
 
     arg_constraints = {"total_count": constraints.greater_than_eq(0), "probs": constraints.half_open_interval(0.0, 1.0), "logits": constraints.real}

@@ -5,14 +5,15 @@ from __future__ import annotations
 from . import _names as torch
 from . import constraints
 from ._relaxed import Relaxed
-from .distribution import Noted, checked, take_either
+from .distribution import Distribution, Noted, checked, take_either
+from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
 from .utils import broadcast_all, clamp_probs
 
 __all__ = ["LogitRelaxedBernoulli", "RelaxedBernoulli"]
 
 
-class LogitRelaxedBernoulli(Noted):
+class LogitRelaxedBernoulli(Noted, Distribution):
     """The log-odds of a relaxed Bernoulli distribution: a logistic number around `logits`, divided by the temperature."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
@@ -40,7 +41,7 @@ class LogitRelaxedBernoulli(Noted):
         return self.temperature.log() + apart - 2 * apart.exp().log1p()
 
 
-class RelaxedBernoulli(Relaxed):
+class RelaxedBernoulli(Relaxed, TransformedDistribution):
     """Numbers between 0 and 1 that come near to a Bernoulli distribution as the temperature falls."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}

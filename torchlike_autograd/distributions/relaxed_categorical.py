@@ -7,6 +7,7 @@ from . import constraints
 from ._relaxed import Relaxed
 from .categorical import Categorical
 from .distribution import Distribution, checked, ended
+from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
 from .utils import broadcast_all, clamp_probs
 
@@ -64,7 +65,7 @@ class ExpRelaxedCategorical(Distribution):
         return (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + scale
 
 
-class RelaxedOneHotCategorical(Relaxed):
+class RelaxedOneHotCategorical(Relaxed, TransformedDistribution):
     """Parts of one that come near to a one-hot vector as the temperature falls."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}

@@ -7,13 +7,13 @@ import math
 from . import _names as torch
 from . import constraints
 from .chi2 import Chi2
-from .distribution import Elementwise, checked, take
+from .distribution import Distribution, Elementwise, checked, take
 from .utils import _standard_normal
 
 __all__ = ["StudentT"]
 
 
-class StudentT(Elementwise):
+class StudentT(Elementwise, Distribution):
     """Student's t distribution with `df` degrees of freedom, moved by `loc` and stretched by `scale`."""
 
     arg_constraints = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}

@@ -120,7 +120,7 @@ class Transform:
         return shape
 
 
-class Simple(Transform):
+class Simple:
     """A transform without parameters: two of a class are equal."""
 
     def __eq__(self, other):
@@ -374,7 +374,7 @@ def _replaced(shape, old, new):
 
 # Maps of numbers
 
-class ExpTransform(Simple):
+class ExpTransform(Simple, Transform):
     """exp(x)."""
 
     domain, codomain = constraints.real, constraints.positive
@@ -433,7 +433,7 @@ def _clipped_sigmoid(x):
     return torch.clamp(torch.sigmoid(x), min=kind.tiny, max=1.0 - kind.eps)
 
 
-class SigmoidTransform(Simple):
+class SigmoidTransform(Simple, Transform):
     """1 / (1 + exp(-x)), kept apart from 0 and 1."""
 
     domain, codomain = constraints.real, constraints.unit_interval
@@ -451,7 +451,7 @@ class SigmoidTransform(Simple):
         return -torch.functional.softplus(-x) - torch.functional.softplus(x)
 
 
-class SoftplusTransform(Simple):
+class SoftplusTransform(Simple, Transform):
     """log(1 + exp(x))."""
 
     domain, codomain = constraints.real, constraints.positive
@@ -467,7 +467,7 @@ class SoftplusTransform(Simple):
         return -torch.functional.softplus(-x)
 
 
-class TanhTransform(Simple):
+class TanhTransform(Simple, Transform):
     """tanh(x)."""
 
     domain, codomain = constraints.real, constraints.interval(-1.0, 1.0)
@@ -484,7 +484,7 @@ class TanhTransform(Simple):
         return 2.0 * (math.log(2.0) - x - torch.functional.softplus(-2.0 * x))
 
 
-class AbsTransform(Simple):
+class AbsTransform(Simple, Transform):
     """The absolute value; the inverse of y is y."""
 
     domain, codomain = constraints.real, constraints.positive

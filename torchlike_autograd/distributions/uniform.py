@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise, checked, take
+from .distribution import Distribution, Elementwise, checked, take
 
 __all__ = ["Uniform"]
 
 
-class Uniform(Elementwise):
+class Uniform(Elementwise, Distribution):
     """Numbers in [low, high)."""
 
     has_rsample = True

@@ -6,7 +6,7 @@ import math
 
 from . import _names as torch
 from . import constraints
-from .distribution import Elementwise, Located, checked, take
+from .distribution import Distribution, Elementwise, Located, checked, take
 from .utils import lazy_property
 
 __all__ = ["VonMises"]
@@ -48,7 +48,7 @@ def _rejection_sample(loc, concentration, proposal_r, x):
     return (x + math.pi + loc) % (2 * math.pi) - math.pi
 
 
-class VonMises(Located, Elementwise):
+class VonMises(Located, Elementwise, Distribution):
     """Angles around `loc`, the normal distribution of the circle."""
 
     arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}

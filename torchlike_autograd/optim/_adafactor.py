@@ -6,6 +6,7 @@ import numpy as np
 
 from .._tensor import Tensor, from_array
 from ._group import Algorithm, Recorded, init_group, own, step_groups, zeros_like
+from .optimizer import Optimizer
 
 __all__ = ["Adafactor"]
 
@@ -42,7 +43,7 @@ class _Adafactor(Algorithm):
         return out
 
 
-class Adafactor(Recorded):
+class Adafactor(Recorded, Optimizer):
     """Second moments of matrices by their rows and columns alone."""
 
     _tl_algorithm = _Adafactor()

@@ -15,7 +15,7 @@ from ._lists import in_memory_order, unscaled
 from ._record import update
 from ._without_data import stand_ins
 from ._written import _device_dtype_check_for_fused
-from .optimizer import Optimizer, _get_scalar_dtype, loss_of
+from .optimizer import _get_scalar_dtype, loss_of
 
 __all__ = ["Algorithm", "Recorded", "begin", "check_first_fused", "check_lr", "check_not_negative", "init_group", "own", "step_groups", "zeros_like"]
 
@@ -88,8 +88,8 @@ def check_first_fused(optimizer, p):
         optimizer._need_device_dtype_check_for_fused = False
 
 
-class Recorded(Optimizer):
-    """An optimizer whose step is its `_tl_algorithm`'s."""
+class Recorded:
+    """What stands before Optimizer in a class whose step is its `_tl_algorithm`'s (beside it, so that all are among Optimizer's own subclasses)."""
 
     _tl_algorithm: Algorithm
 

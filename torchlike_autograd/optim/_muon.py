@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._tensor import Tensor
 from ._group import Algorithm, Recorded, init_group, own, step_groups, zeros_like
+from .optimizer import Optimizer
 
 __all__ = ["Muon"]
 
@@ -32,7 +33,7 @@ class _Muon(Algorithm):
             raise ValueError("Coefficients must be a tuple of exactly 3 values")
 
 
-class Muon(Recorded):
+class Muon(Recorded, Optimizer):
     """Momentum made orthogonal, for matrices alone; its size follows `adjust_lr_fn`: "original" (also None) or "match_rms_adamw"."""
 
     _tl_algorithm = _Muon()

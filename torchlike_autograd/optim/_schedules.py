@@ -37,8 +37,8 @@ def _check_members(scheduler, schedulers, optimizer):
                              f"{s.optimizer}, which is different from {type(optimizer).__name__}.")
 
 
-class _Several(LRScheduler):
-    """Made of other schedulers of one optimizer."""
+class _Several:
+    """What stands before LRScheduler where one is made of other schedulers of one optimizer."""
 
     def state_dict(self):
         """Everything but the optimizer, with the state dicts of the members."""
@@ -53,7 +53,7 @@ class _Several(LRScheduler):
             s.load_state_dict(saved)
 
 
-class SequentialLR(_Several):
+class SequentialLR(_Several, LRScheduler):
     """One scheduler after the other, changing at the milestones."""
 
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):
@@ -93,7 +93,7 @@ class SequentialLR(_Several):
         self._last_lr = current.get_last_lr()
 
 
-class ChainedScheduler(_Several):
+class ChainedScheduler(_Several, LRScheduler):
     """All schedulers, one upon the other."""
 
     def __init__(self, schedulers, optimizer=None):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ._group import Algorithm, Recorded, check_lr, check_not_negative, init_group, own, step_groups, zeros_like
 from ._lists import apply
+from .optimizer import Optimizer
 
 __all__ = ["Adadelta", "adadelta"]
 
@@ -29,7 +30,7 @@ class _Adadelta(Algorithm):
         return {"lr": group["lr"], "rho": group["rho"], "eps": group["eps"], "weight_decay": group["weight_decay"]}
 
 
-class Adadelta(Recorded):
+class Adadelta(Recorded, Optimizer):
     """Steps of the size of earlier steps, relative to earlier gradients."""
 
     _tl_algorithm = _Adadelta()

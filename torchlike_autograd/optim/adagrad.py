@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._core.sparse_gradients import is_sparse
 from ._group import Algorithm, Recorded, begin, check_first_fused, check_fused, check_lr, check_not_negative, filled_like, init_group, own, step_groups
 from ._lists import apply
+from .optimizer import Optimizer
 
 __all__ = ["Adagrad", "adagrad"]
 
@@ -39,7 +40,7 @@ class _Adagrad(Algorithm):
         return {"lr": group["lr"], "lr_decay": group["lr_decay"], "eps": group["eps"], "weight_decay": group["weight_decay"]}
 
 
-class Adagrad(Recorded):
+class Adagrad(Recorded, Optimizer):
     """Steps by the root of all squared gradients so far; the states are there from the start."""
 
     _tl_algorithm = _Adagrad()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._tensor import Tensor
 from ._group import Algorithm, Recorded, check_betas, check_fused, check_lr, check_not_negative, init_group, own, step_groups, zeros_like
 from ._lists import apply
+from .optimizer import Optimizer
 
 __all__ = ["Adam", "adam"]
 
@@ -35,7 +36,7 @@ class _Adam(Algorithm):
         return {"lr": group["lr"], "beta1": group["betas"][0], "beta2": group["betas"][1], "eps": group["eps"], "weight_decay": group["weight_decay"]}
 
 
-class Adam(Recorded):
+class Adam(Recorded, Optimizer):
     """Adam, with coupled or decoupled weight decay; `amsgrad` keeps the largest second moment."""
 
     _tl_algorithm = _Adam()

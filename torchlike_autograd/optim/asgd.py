@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ._group import Algorithm, Recorded, check_lr, check_not_negative, init_group, own, step_groups, zeros_like
 from ._lists import apply
+from .optimizer import Optimizer
 
 __all__ = ["ASGD", "asgd"]
 
@@ -30,7 +31,7 @@ class _ASGD(Algorithm):
         return {"lr": group["lr"], "lambd": group["lambd"], "alpha": group["alpha"], "t0": group["t0"], "weight_decay": group["weight_decay"]}
 
 
-class ASGD(Recorded):
+class ASGD(Recorded, Optimizer):
     """Gradient descent with a falling rate and the average of the parameters in the state `ax`."""
 
     _tl_algorithm = _ASGD()

@@ -213,8 +213,8 @@ def _functions(optimizer, lr_lambda):
     return list(lr_lambda)
 
 
-class _ByFunctions(LRScheduler):
-    """With a function for each group."""
+class _ByFunctions:
+    """What stands before LRScheduler where each group has a function."""
 
     def __init__(self, optimizer, lr_lambda, last_epoch=-1):
         self.optimizer = optimizer
@@ -235,7 +235,7 @@ class _ByFunctions(LRScheduler):
                 f.__dict__.update(saved)
 
 
-class LambdaLR(_ByFunctions):
+class LambdaLR(_ByFunctions, LRScheduler):
     """The initial rate times a function of the epoch."""
 
     def get_lr(self):
@@ -244,7 +244,7 @@ class LambdaLR(_ByFunctions):
         return [base * f(self.last_epoch) for f, base in zip(self.lr_lambdas, self.base_lrs, strict=True)]
 
 
-class MultiplicativeLR(_ByFunctions):
+class MultiplicativeLR(_ByFunctions, LRScheduler):
     """The last rate times a function of the epoch."""
 
     def __init__(self, optimizer, lr_lambda, last_epoch=-1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ._group import Algorithm, Recorded, check_betas, check_lr, check_not_negative, init_group, own, step_groups, zeros_like
 from ._lists import apply
+from .optimizer import Optimizer
 
 __all__ = ["NAdam", "nadam"]
 
@@ -31,7 +32,7 @@ class _NAdam(Algorithm):
                 "momentum_decay": group["momentum_decay"]}
 
 
-class NAdam(Recorded):
+class NAdam(Recorded, Optimizer):
     """Adam with Nesterov's momentum."""
 
     _tl_algorithm = _NAdam()

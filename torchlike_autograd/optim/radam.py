@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ._group import Algorithm, Recorded, check_betas, check_lr, check_not_negative, init_group, own, step_groups, zeros_like
 from ._lists import apply
+from .optimizer import Optimizer
 
 __all__ = ["RAdam", "radam"]
 
@@ -28,7 +29,7 @@ class _RAdam(Algorithm):
         return {"lr": group["lr"], "beta1": group["betas"][0], "beta2": group["betas"][1], "eps": group["eps"], "weight_decay": group["weight_decay"]}
 
 
-class RAdam(Recorded):
+class RAdam(Recorded, Optimizer):
     """Adam whose adaptive step waits until the second moment is known well enough."""
 
     _tl_algorithm = _RAdam()

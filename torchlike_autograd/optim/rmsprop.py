@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ._group import Algorithm, Recorded, check_lr, check_not_negative, init_group, own, step_groups, zeros_like
 from ._lists import apply
+from .optimizer import Optimizer
 
 __all__ = ["RMSprop", "rmsprop"]
 
@@ -28,7 +29,7 @@ class _RMSprop(Algorithm):
         return {"lr": group["lr"], "alpha": group["alpha"], "eps": group["eps"], "weight_decay": group["weight_decay"], "momentum": group["momentum"]}
 
 
-class RMSprop(Recorded):
+class RMSprop(Recorded, Optimizer):
     """Steps by the running root mean square of the gradients, `centered` by their mean."""
 
     _tl_algorithm = _RMSprop()

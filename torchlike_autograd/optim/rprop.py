@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ._group import Algorithm, Recorded, check_lr, filled_like, init_group, own, step_groups, zeros_like
 from ._lists import apply
+from .optimizer import Optimizer
 
 __all__ = ["Rprop", "rprop"]
 
@@ -29,7 +30,7 @@ class _Rprop(Algorithm):
         return {"minus": group["etas"][0], "plus": group["etas"][1], "least": group["step_sizes"][0], "most": group["step_sizes"][1]}
 
 
-class Rprop(Recorded):
+class Rprop(Recorded, Optimizer):
     """Steps by the signs of the gradients alone, longer while they stay."""
 
     _tl_algorithm = _Rprop()

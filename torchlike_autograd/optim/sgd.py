@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._core.sparse_gradients import is_sparse
 from ._group import Algorithm, Recorded, check_first_fused, check_fused, check_lr, check_not_negative, init_group, own, step_groups, zeros_like
 from ._lists import apply
+from .optimizer import Optimizer
 
 __all__ = ["SGD", "sgd"]
 
@@ -49,7 +50,7 @@ class _SGD(Algorithm):
         return {"lr": group["lr"], "momentum": group["momentum"], "dampening": 0.0 if kind else group["dampening"], "weight_decay": group["weight_decay"]}
 
 
-class SGD(Recorded):
+class SGD(Recorded, Optimizer):
     """Gradient descent with momentum.  The first step's buffer is the gradient: the usual rule from a buffer of zeros with nothing dampened."""
 
     _tl_algorithm = _SGD()

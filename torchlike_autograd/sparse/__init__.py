@@ -14,6 +14,7 @@ from .._functions.legacy import tensortype
 from .._tensor import Tensor
 from . import _members, _sizes  # noqa: F401 (fill the table of calls, as the next two do)
 from ._calls import product, scaled_sum
+from ._checking import check_sparse_tensor_invariants, says_old
 from ._dims import softmax as _softmax
 from ._dims import sum_over
 from ._tensor import coo, is_sparse, nothing
@@ -74,32 +75,9 @@ def as_sparse_gradcheck(gradcheck):
     raise NotImplementedError("torchlike_autograd: torch.sparse.as_sparse_gradcheck")
 
 
-class check_sparse_tensor_invariants:
-    """Coordinates are always checked here; as a context or decorator, or switched, it changes nothing."""
-
-    def __init__(self, enable=True):
-        self.state = enable
-
-    @staticmethod
-    def is_enabled():
-        return True
-
-    @staticmethod
-    def enable():
-        pass
-
-    @staticmethod
-    def disable():
-        pass
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        return False
-
-    def __call__(self, function):
-        return function
+_OLD = {"placed": ("indices, values, shape, *, device=", "indices, values, shape, dtype=, device=", 653),
+        "smallest": ("indices, values, *, device=", "indices, values, dtype=, device=", 641),
+        "empty": ("shape, *, device=", "shape, dtype=, device=", 684), "nothing": ("", "(0,), dtype=", 623)}
 
 
 class _SparseType(tensortype):
@@ -109,11 +87,15 @@ class _SparseType(tensortype):
 
     def __call__(cls, *args, device=None):
         if args and isinstance(args[0], Tensor):
+            if len(args) == 1:
+                raise NotImplementedError(f"torchlike_autograd: torch.sparse.{cls.__name__} of indices without values")
             indices, values, *size = args
             if values.dtype is not cls.dtype:
                 raise TypeError(f"expected {cls.dtype.char_name} values (got {values.dtype.char_name})")
+            says_old(*(_OLD["placed"] if size else _OLD["smallest"]))
             return coo(indices, values, *size, device=device)
-        size = args[0] if len(args) == 1 and not isinstance(args[0], int) else args
+        size = args[0] if len(args) == 1 and not isinstance(args[0], int) else args or (0,)
+        says_old(*(_OLD["empty"] if args else _OLD["nothing"]))
         return nothing(size, cls.dtype, device)
 
     def __instancecheck__(cls, x):

@@ -13,6 +13,7 @@ from .._tensor import Tensor
 from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.graph import increment_version
 from . import _places
+from ._checking import says_young
 from ._members import answers
 from ._tensor import CALLS, dense_of, host, is_sparse, like, made, merge, nothing, places
 
@@ -268,6 +269,7 @@ def _both_sparse(a, b):
     at, other = places(a), places(b)
     if at.size[1] != other.size[0]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({at.size[0]}x{at.size[1]} and {other.size[0]}x{other.size[1]})")
+    says_young()  # torch's product goes through layout CSR
     i, j = _places.joined(at.at, other.at)
     terms = made(named("mul")(rows_of(a, i), rows_of(b, j)),
                  at._replace(indices=host(np.stack([at.at[0, i], other.at[1, j]])), size=Size((at.size[0], other.size[1])), merged=False, told="int64"))

@@ -13,6 +13,7 @@ from ..autograd import backward
 from ..autograd import grad as grad_of
 from ..autograd.grad_mode import is_grad_enabled
 from . import _places
+from ._checking import says_young
 from ._roots import reaches_beyond
 from ._tensor import CALLS, dense_of, host, is_sparse, like, made, merge, places
 
@@ -287,6 +288,7 @@ def _to_sparse_csr(s, dense_dim=None):
         raise RuntimeError("to_sparse_csr: conversion from Sparse to SparseCsr for input tensors with "
                            f"sparse_dim()={at.indices.shape[0]} is not supported")
     whole = merge(s)
+    says_young()
     return made(named("_coo_csr")(whole), places(whole)._replace(layout="sparse_csr", told="int64"))
 
 

@@ -27,6 +27,7 @@ from .._core.state import new as blank
 from .._tensor import Tensor, from_array
 from ..autograd.grad_mode import no_grad
 from . import _places
+from ._checking import says_unset, says_young  # noqa: F401 (the first for who makes sparse tensors)
 
 CALLS: dict = {}  # function -> what it does where one of its arguments is a SparseTensor
 
@@ -257,4 +258,5 @@ def csr(crow_indices, col_indices, values, size=None, dtype=None, device=None, r
             raise RuntimeError(f"crow_indices.shape[dim=-1] must be equal to the number of rows + 1 ({size[0] + 1}), but got {len(starts)}")
         out = coo(host(np.stack([_places.expanded(starts), columns])), values, size, dtype, device, requires_grad)
         out.__dict__["_places"] = places(out)._replace(layout="sparse_csr", merged=True, told=told)
+        says_young()
         return out
