@@ -24,3 +24,23 @@ def test_a_chain_of_pools_is_compiled_once_a_pool():
     """Fused into each other every pool holds all before it, once for each element of its window."""
     first, second, third = _length(2), _length(3), _length(4)
     assert third - second < 1.3 * (second - first)
+
+
+def test_wide_windows_are_not_taken_element_by_element():
+    """A maximum over all, over parts that differ, over whole rows: as many equations for 500 elements as for 50."""
+    for f in (windows.max_over, lambda x, w: (windows.sum_over(x, w),)):
+        for count in (1, 3, 7):
+            with jax.enable_x64(True):
+                few, many = (len(jax.make_jaxpr(lambda x, n=n: f(x, [windows.adaptive(n, count)])[0])(jnp.ones((2, n), np.float32)).eqns) for n in (50, 500))  # noqa: B023
+            assert few == many < 40
+
+
+def test_wide_windows_name_the_first_of_equals_and_the_last_nan():
+    x = np.array([[1, 3, 3, 0, np.nan, 5, np.nan, 2, 9, 7, -np.inf, 9] * 2], np.float32)
+    with jax.enable_x64(True):
+        values, places = windows.max_over(jnp.asarray(x), [windows.Windows((0, 7, 12), 1, (12, 12, 9))])
+    np.testing.assert_array_equal(values, [[np.nan, np.nan, np.nan]])
+    assert places.tolist() == [[6, 18, 18]]
+    with jax.enable_x64(True):
+        values, places = windows.max_over(jnp.asarray(np.nan_to_num(x, nan=0.0)), [windows.Windows((0, 7), 1, (12, 9))])
+    assert (values.tolist(), places.tolist()) == ([[9, 9]], [[8, 8]])
