@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from .._core.dtypes import DOUBLED
 from .._core.shapes import wrap_dim
 from .conventions import of_nothing, only, partials, wide
-from .ranks import pick
+from .ranks import ordered, pick
 from .reduce import product_tangent
 from .registry import Promote, at, call, fails, op, real
 
@@ -174,31 +174,23 @@ def logcumsumexp(self, *, dim):
     return _along(_running_logsumexp if jnp.iscomplexobj(self) else _summed_exponents, only("logcumsumexp_out_cpu", self, "fc"), dim)
 
 
-def _running(better):
-    """Indices of the best so far: the last of equals, and a NaN beats all before it."""
-
-    def combine(a, b):
-        later = better(b[0], a[0])
-        if jnp.issubdtype(b[0].dtype, jnp.floating):
-            later = later | jnp.isnan(b[0])
-        return jnp.where(later, b[0], a[0]), jnp.where(later, b[1], a[1])
-
-    def indices(x, axis):
-        values = jax.lax.stop_gradient(x)
-        places = jax.lax.broadcasted_iota(jnp.int64, x.shape, axis)
-        return jax.lax.associative_scan(combine, (values, places), axis=axis)[1]
-
-    return indices
+def _last_place(x, axis, running):
+    """Where the best so far is: the last of equals, and a NaN beats all before it."""
+    x = jax.lax.stop_gradient(ordered(x))
+    found = x == running(x, axis)  # of what comes after a NaN nothing but a NaN
+    if jnp.issubdtype(x.dtype, jnp.floating):
+        found = found | jnp.isnan(x)
+    return jax.lax.cummax(jnp.where(found, jax.lax.broadcasted_iota(jnp.int64, x.shape, axis), 0), axis)
 
 
-def _cumulative_extreme(name, x, dim, better):
+def _cumulative_extreme(name, x, dim, running):
     if x.ndim == 0 and dim not in (0, -1):
         raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
     if x.ndim == 0 or x.size == 0:  # torch 2.13 looks at no dim of nothing
         return only(f"{name}_cpu", x, "bif"), jnp.zeros(x.shape, jnp.int64)
     axis = wrap_dim(dim, x.ndim)
     only(f"{name}_cpu", x, "bif")
-    indices = _running(better)(x, axis)
+    indices = _last_place(x, axis, running)
     return pick(wide(x), indices, axis).astype(x.dtype), indices  # its gradient is added up in float32
 
 
@@ -209,13 +201,13 @@ _TIES = [call(at(1.0, 1.0, 0.0, 2.0, 2.0), 0), call(at(1.0, _NAN, 2.0, _NAN, 3.0
     saves={"self": ("self", "result1")}, samples=_DIMS, kinks=_TIES, errors=[_OUTSIDE])
 def cummax(self, *, dim):
     """The greatest so far and its last index."""
-    return _cumulative_extreme("cummax", self, dim, lambda b, a: b >= a)
+    return _cumulative_extreme("cummax", self, dim, jax.lax.cummax)
 
 
 @op("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", node="CumminBackward0", zero_second=of_nothing, fields=("values", "indices"),
     saves={"self": ("self", "result1")}, samples=_DIMS, kinks=_TIES, errors=[_OUTSIDE])
 def cummin(self, *, dim):
     """The smallest so far and its last index."""
-    return _cumulative_extreme("cummin", self, dim, lambda b, a: b <= a)
+    return _cumulative_extreme("cummin", self, dim, jax.lax.cummin)
 
 

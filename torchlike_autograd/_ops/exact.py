@@ -23,6 +23,7 @@ from jax.extend.core import Literal
 
 from .conv_windows import suited
 from .rewriting import inner_programs, rewritten
+from .running import looped
 
 CONSTANT, SPREAD = "constant", "spread"
 _JOINED = {"log": {"exp", "exp2", "pow", "integer_pow"}, "mul": {"exp"}, "pow": {"pow", "integer_pow", "square", "mul", "sqrt", "exp"},
@@ -42,7 +43,7 @@ def exact(closed):
 
 def alone(closed):
     """An operator by itself as XLA is to compile it for the host."""
-    return exact(suited(closed))
+    return looped(exact(suited(closed)))
 
 
 def _look(jaxpr, found, known):

@@ -55,8 +55,24 @@ def _indexed(x, padding, n, index):
         dim = x.ndim - 1 - k
         before, after = padding[2 * k], padding[2 * k + 1]
         table = index(np.arange(-before, x.shape[dim] + after), x.shape[dim])
-        x = jnp.take(x, jnp.asarray(table), axis=dim, indices_are_sorted=False, mode="clip")
+        x = _taken(x, table.tolist(), dim)
     return x
+
+
+def _taken(x, table, dim):
+    """The entries that a table names, which go up, down, or stay: slices, of which XLA makes one loop both ways, where a gather's way back scatters."""
+    parts, at = [], 0
+    while at < len(table):
+        step, end = (table[at + 1] - table[at] if at + 1 < len(table) else 1), at + 1
+        while end < len(table) and table[end] - table[end - 1] == step:
+            end += 1
+        first, last = sorted((table[at], table[end - 1]))
+        part = lax.slice_in_dim(x, first, last + 1, axis=dim)
+        parts.append(part if step > 0 else lax.rev(part, (dim,)) if step else jnp.repeat(part, end - at, dim))
+        at = end
+    if len(parts) > 1:
+        return jnp.concatenate(parts, dim)
+    return jnp.take(x, jnp.asarray(table, np.int64), axis=dim, mode="clip")  # torch adds its gradient to zeros too: -0 becomes 0
 
 
 def _reflected(i, n):

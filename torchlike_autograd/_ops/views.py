@@ -169,6 +169,9 @@ def unsafe_split_with_sizes(self, *, split_sizes, dim=0):
 
 # Windows
 
+_FEW = 16  # elements of a window that are sliced one after the other
+
+
 def _windows(shape, dimension, size, step):
     """(dim, number of windows) of `unfold`; torch's errors."""
     d = wrap_dim(dimension, len(shape))
@@ -198,6 +201,8 @@ def unfold(self, *, dimension, size, step):
     d, n = _windows(self.shape, dimension, size, step)
     if self.ndim == 0:
         return self.reshape(1)[:size]
+    if step < size <= _FEW:  # slices: a gather's way back scatters element by element
+        return jnp.stack([jax.lax.slice_in_dim(self, k, k + (n - 1) * step + 1, step, d) for k in range(size)], -1)
     where = (np.arange(n)[:, None] * step + np.arange(size)).reshape(-1)
     out = jnp.take(self, where, axis=d, mode="clip").reshape(*self.shape[:d], n, size, *self.shape[d + 1:])
     return jnp.moveaxis(out, d + 1, -1)

@@ -13,7 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from .ranks import pick
 from .tracing import scan
+
+WIDE = 8  # elements of a window from which they are not taken one after the other
+FEW = 64  # windows that are summed one after the other
 
 
 class Windows(NamedTuple):
@@ -96,6 +100,25 @@ def _largest(x, carried, axis, windows, volume):
     return best, index
 
 
+def _largest_wide(x, carried, axis, windows, volume):
+    """`_largest` of wide windows: the place of each maximum by reductions, then the elements at these places, not one choice after the other."""
+    offsets, count = np.arange(windows.width), len(windows.starts)
+    places = np.array(windows.starts, np.int64)[:, None] + offsets * windows.dilation
+    exists = (offsets < np.array(windows.lengths)[:, None]) & (places >= 0) & (places < x.shape[axis])
+    seen = at_places(lax.stop_gradient(x), axis, places.reshape(-1), lowest(x.dtype))
+    seen = seen.reshape(*x.shape[:axis], count, windows.width, *x.shape[axis + 1:])
+    shape = [1] * axis + [count, windows.width] + [1] * (x.ndim - axis - 1)
+    exists, offset = jnp.asarray(exists.reshape(shape)), along(offsets, x.ndim + 1, axis + 1)
+    seen = jnp.where(exists, seen, lowest(x.dtype))
+    first = jnp.min(jnp.where((seen == jnp.max(seen, axis + 1, keepdims=True)) & exists, offset, windows.width), axis + 1)
+    if jnp.issubdtype(x.dtype, jnp.inexact):
+        last_nan = jnp.max(jnp.where(jnp.isnan(seen), offset, -1), axis + 1)
+        first = jnp.where(last_nan >= 0, last_nan, first)
+    place = along(np.array(windows.starts, np.int64), x.ndim, axis) + first * windows.dilation
+    index = place * volume
+    return pick(x, place, axis), index if carried is None else index + pick(carried, place, axis)
+
+
 def _overlap(windows):
     """Whether neighbours at a fixed distance share elements, so that one element is read for several windows."""
     steps = set(np.diff(windows.starts).tolist())
@@ -135,14 +158,22 @@ def max_over(x, windows):
         if index is None and _overlap(along_axis):
             x, index = _largest_looped(x, axis, along_axis)
         else:
-            x, index = _largest(x, index, axis, along_axis, math.prod(sizes[axis + 1:]))
+            x, index = (_largest_wide if along_axis.width > WIDE else _largest)(x, index, axis, along_axis, math.prod(sizes[axis + 1:]))
     return x, index
+
+
+def _parts_of(windows, size):
+    """Whether windows are parts of a dim at changing distances, which slices of every window's element k do not reach, or wide ones."""
+    inside = windows.dilation == 1 and windows.starts[0] >= 0 and all(0 < n <= size - s for s, n in zip(windows.starts, windows.lengths))
+    return inside and (windows.width > WIDE or len(set(np.diff(windows.starts).tolist())) > 1)
 
 
 def _sums(x, axis, windows):
     count, width = len(windows.starts), windows.width
     if count and windows.starts == tuple(range(0, x.shape[axis], max(width, 1))) and set(windows.lengths) == {width} and count * width == x.shape[axis]:
         return jnp.sum(x.reshape(*x.shape[:axis], count, width, *x.shape[axis + 1:]), axis + 1, dtype=x.dtype)
+    if 0 < count <= FEW and _parts_of(windows, x.shape[axis]):
+        return jnp.stack([jnp.sum(lax.slice_in_dim(x, s, s + n, axis=axis), axis, dtype=x.dtype) for s, n in zip(windows.starts, windows.lengths)], axis)
     parts, zero = [], jnp.zeros((), x.dtype)
     for k in range(width):
         places, exists = windows.positions(k)
