@@ -202,7 +202,17 @@ def convolve(x, weight, stride, padding, dilation, transposed, output_padding, g
     _check_result(x, weight, stride, padding, dilation, output_padding, groups)
     ends = [(dilation[i] * (weight.shape[2 + i] - 1) - padding[i]) for i in range(n)]
     pads = [(e, e + o) for e, o in zip(ends, output_padding)]
-    return lax.conv_general_dilated(x, _turned(weight, groups), (1,) * n, pads, lhs_dilation=stride, **fields)
+    if groups == 1:  # as it lies in memory, which conv_windows.py looks at
+        weight, fields["dimension_numbers"] = lax.rev(weight, range(2, n + 2)), _numbers(n)
+    else:
+        weight = _turned(weight, groups)
+    return lax.conv_general_dilated(x, weight, (1,) * n, pads, lhs_dilation=stride, **fields)
+
+
+def _numbers(n):
+    """Weights as (input channels, output channels, *K)."""
+    plain = tuple(range(n + 2))
+    return lax.ConvDimensionNumbers(plain, (1, 0, *plain[2:]), plain)
 
 
 def _complex(x, weight, *structure):
