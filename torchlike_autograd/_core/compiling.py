@@ -23,6 +23,7 @@ import numpy as np
 
 from .._ops.conv_windows import suited
 from .._ops.exact import exact
+from .._ops.rewriting import holds
 from .._ops.running import looped
 from .._ops.spec import Pullback
 from . import donation
@@ -37,6 +38,9 @@ SECTIONED = 200  # operators of a program that may be compiled in sections
 FEW = 8  # calls before the pass that are no section of their own
 # LLVM's first level of optimization writes code as fast as its third here, and the same numbers, in two thirds of the time.
 OPTIONS = {"xla_allow_excess_precision": False, "xla_backend_optimization_level": 1}
+# XLA's newer code for fusions takes about as long again to compile, which pays where there are exponentials, not beside convolutions (MobileNet: 19 s of
+# processor time, 9 without; a U-Net 3.3 and 1.3; the steps as fast or faster.  A GPT's step would be a seventh slower).
+CONVOLVING = {**OPTIONS, "xla_cpu_use_fusion_emitters": False}
 _texts = weakref.WeakValueDictionary()  # hash of what XLA compiles -> what it was compiled for, with its `compiled`
 _passes: set = set()  # hashes of the passes of long programs that were compiled
 
@@ -60,6 +64,7 @@ def build(holder, body, words, floats, arrays, heirs):
 
     arguments = (words, *arrays)
     traced = jax.jit(from_words, keep_unused=True).trace(*arguments)  # so that its text says what it takes
+    options = CONVOLVING if holds(traced.jaxpr, "conv_general_dilated") else OPTIONS
     closed = looped(exact(rolled(merged(suited(traced.jaxpr)))))
     holder.sources, chosen = sources_of(closed)
     if heirs:
@@ -72,7 +77,7 @@ def build(holder, body, words, floats, arrays, heirs):
     holder.compiled = _shared(holder, f"{words is None} {lowered.as_text()}")
     if holder.compiled is not None:
         return False, called(holder, arguments)
-    holder.compiled = compiled = lowered.compile(OPTIONS)
+    holder.compiled = compiled = lowered.compile(options)
     out = called(holder, arguments)
     holder.compiled = getattr(compiled, "_call", None) or compiled  # what a call of it goes to, where JAX has that
     return True, out

@@ -16,6 +16,11 @@ def rewritten(closed, ruled):
     return _anew(closed, ruled) if _concerned(closed.jaxpr, ruled) else closed
 
 
+def holds(closed, name):
+    """Whether there is a primitive of this name in a program, at any depth."""
+    return _concerned(closed.jaxpr, lambda eqn: True if eqn.primitive.name == name else None)
+
+
 def inner_programs(value):
     """The programs in a parameter of an equation."""
     if isinstance(value, ClosedJaxpr):
@@ -81,4 +86,4 @@ def _half_sum(eqn):
     return wide
 
 
-__all__ = ["inner_programs", "rewritten", "summed_wide"]
+__all__ = ["holds", "inner_programs", "rewritten", "summed_wide"]
