@@ -17,7 +17,7 @@ All start from the same NumPy arrays, so their losses agree.
 
 import importlib
 
-NETWORKS, OPTIMIZERS = ("mlp", "cnn", "lstm", "gpt"), ("adam", "adamw")
+NETWORKS, OPTIMIZERS = ("mlp", "cnn", "resnet", "lstm", "gpt"), ("adam", "adamw")
 NAMES = (
     "mlp_tiny",
     "mlp_small",
