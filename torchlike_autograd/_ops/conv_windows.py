@@ -13,8 +13,8 @@ made them: the operators here, their pullbacks to any order, `vmap` over weights
 - one group, x with holes (dilated) and a large kernel: x and w change places, which XLA knows as the gradient of a strided convolution, or one of the ways that
   follow (float32, 16x256x8x8 transposed, kernel 4x4, stride 2, the gradient of the weight: 534 ms, 11 ms then);
 - one group, few windows in all: the windows side by side, and one product of matrices.  XLA's fast code arranges the weights anew in each call, which for many
-  channels and small images takes longer than the product (float32, 8x512x2x2, kernel 3x3: 204 ms, side by side 1.6 ms; an image smaller than the kernel goes through
-  the loop); a kernel of one element is nothing but a product.  Or, where less is written so, the product of each element of x and all weights, added up where
+  channels and small images takes longer than the product (float32, 8x512x2x2, kernel 3x3: 204 ms, side by side 1.6 ms; an image smaller than the kernel goes
+  through the loop); a kernel of one element is nothing but a product.  Or, where less is written so, the product of each element of x and all weights, added up where
   it belongs: nothing is multiplied with the zeros in holes, and the weights of a gradient stay as they lie in memory (the gradient of the image by patches of
   16x16 of 2x3x224x224: 1.8 s, 1.5 ms then);
 - groups of the batch, unless each has one row and one result: groups of channels; groups of one channel in double precision: of two, one of zeros.  Of these
@@ -98,8 +98,9 @@ def _permuted(shape, spec):
 def _shape_of(eqn):
     p, (lhs, rhs), out = eqn.params, [v.aval.shape for v in eqn.invars], eqn.outvars[0].aval.shape
     n = p["dimension_numbers"]
-    return _Shape(p["feature_group_count"], p["batch_group_count"], n.rhs_spec[1] < n.rhs_spec[0], tuple(p["window_strides"]), tuple(map(tuple, p["padding"])), tuple(p["lhs_dilation"]),
-                  tuple(p["rhs_dilation"]), _permuted(lhs, n.lhs_spec), _permuted(rhs, n.rhs_spec), _permuted(out, n.out_spec))
+    return _Shape(p["feature_group_count"], p["batch_group_count"], n.rhs_spec[1] < n.rhs_spec[0],
+                  tuple(p["window_strides"]), tuple(map(tuple, p["padding"])), tuple(p["lhs_dilation"]), tuple(p["rhs_dilation"]),
+                  _permuted(lhs, n.lhs_spec), _permuted(rhs, n.rhs_spec), _permuted(out, n.out_spec))
 
 
 def _way(eqn):
@@ -121,7 +122,8 @@ def _function(shape, dtype):
             return _swapped
         if (way := _together(shape, large, dtype)) or len(shape.w) < 5:
             return way
-    if min(shape.taps, shape.results) > MOST or shape.work < (FEW_LARGE if large else FEW_TAPS if _of_elements(shape) or shape.batch_groups > 1 else FEW_PRODUCTS):
+    few = FEW_LARGE if large else FEW_TAPS if _of_elements(shape) or shape.batch_groups > 1 else FEW_PRODUCTS
+    if min(shape.taps, shape.results) > MOST or shape.work < few:
         return _over_channels if _mixes(shape, dtype) else None
     if large and shape.results > 32 and _of_one_row(shape):
         return None  # a depthwise convolution with many taps: XLA's loop reads both inputs once
@@ -141,7 +143,7 @@ def _together(shape, large, dtype):
 
 
 def _pays(shape, large, written, dtype):
-    """Whether one product of windows is faster than XLA's fast code, which there is for images that are no smaller than the kernel, or than one for each window."""
+    """Whether one product is faster than XLA's fast code, which there is for images that are no smaller than the kernel, or than one for each window."""
     if len(shape.w) == 5:
         return written * dtype.itemsize <= TOGETHER
     if min(shape.taps, shape.results) == 1 or any(s < k for s, k in zip(shape.x[2:], shape.w[2:])):
