@@ -1,0 +1,36 @@
+"""What the test suites of packages found."""
+
+import array
+import ctypes
+
+import numpy as np
+
+from compat_matrix.case import case
+
+
+def _made(f):
+    """What a tensor is, or its refusal."""
+    try:
+        found = f()
+    except (RuntimeError, TypeError, ValueError) as refused:
+        return type(refused).__name__, str(refused)
+    return found, found.dtype, found.requires_grad, found.grad_fn and found.grad_fn.name()
+
+
+@case("found_by_suites.buffers_as_tensors")
+def _(torch):
+    """`asarray` reads the bytes of whatever offers a buffer, in the dtype asked for or the default one."""
+    for code in "bhiqfd":
+        for copy in (None, True, False):
+            yield f"{code} {copy}", _made(lambda code=code, copy=copy: torch.asarray(array.array(code, [1, 2]), copy=copy))
+        yield f"{code} float64", _made(lambda code=code: torch.asarray(array.array(code, [1, 2]), dtype=torch.float64))
+        yield f"{code} as_tensor", _made(lambda code=code: torch.as_tensor(array.array(code, [1, 2])))
+    for name, f in {
+        "ctypes": lambda: torch.asarray((ctypes.c_double * 2)(1, 2), dtype=torch.float64, copy=False),
+        "scalar": lambda: torch.asarray(np.float32(3)), "scalar aliased": lambda: torch.asarray(np.float32(3), copy=False),
+        "aliased": lambda: torch.asarray(bytearray(8), copy=False), "copied": lambda: torch.asarray(bytearray(8), copy=True, requires_grad=True),
+        "empty": lambda: torch.asarray(array.array("f", [])), "not there": lambda: torch.asarray(array.array("f", [1.]), device="meta", copy=False),
+        "whole numbers": lambda: torch.asarray(array.array("f", [1.]), dtype=torch.int32, requires_grad=True),
+        "a list": lambda: torch.asarray([1.], copy=False),
+    }.items():
+        yield name, _made(f)
