@@ -2,6 +2,7 @@
 
 import array
 import ctypes
+import warnings
 
 import numpy as np
 
@@ -34,3 +35,16 @@ def _(torch):
         "a list": lambda: torch.asarray([1.], copy=False),
     }.items():
         yield name, _made(f)
+
+
+@case("found_by_suites.device_that_was")
+def _(torch):
+    """A device type that is named no longer warns, once in a process."""
+    for name in ("mkldnn", "mkldnn:0"):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            torch.set_warn_always(True)
+            try:
+                yield name, str(torch.device(name)), [(str(w.message), w.category.__name__) for w in said]
+            finally:
+                torch.set_warn_always(False)
