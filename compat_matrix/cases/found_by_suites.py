@@ -48,3 +48,32 @@ def _(torch):
                 yield name, str(torch.device(name)), [(str(w.message), w.category.__name__) for w in said]
             finally:
                 torch.set_warn_always(False)
+
+
+@case("found_by_suites.pipes_in_another_order")
+def _(torch):
+    """`SamplerIterDataPipe` and `ShufflerIterDataPipe`, where torch keeps them."""
+    pipes = torch.utils.data.datapipes.iter
+    combinatorics = pipes.combinatorics
+
+    def over(n=10):
+        return pipes.IterableWrapper(range(n))
+
+    sampled, shuffled = combinatorics.SamplerIterDataPipe, combinatorics.ShufflerIterDataPipe
+    yield "names", sampled.__name__, shuffled.__name__, pipes.Sampler is sampled, pipes.Shuffler is shuffled, combinatorics.__all__, repr(shuffled(over()))
+    for name, f in {
+        "in turn": lambda: list(sampled(over())), "length": lambda: len(sampled(over(4))), "no length": lambda: sampled(iter([1, 2])),
+        "drawn": lambda: list(sampled(over(), torch.utils.data.RandomSampler)),
+        "replaced": lambda: list(sampled(over(), torch.utils.data.RandomSampler, sampler_kwargs={"replacement": True, "num_samples": 4})),
+        "shuffled": lambda: list(shuffled(over())), "by three": lambda: list(shuffled(over(), buffer_size=3)), "seeded": lambda: list(shuffled(over()).set_seed(5)),
+        "off": lambda: list(shuffled(over()).set_shuffle(False)), "enabled": lambda: shuffled(over())._enabled,
+        "no buffer": lambda: shuffled(over(), buffer_size=0), "shuffled length": lambda: len(shuffled(over(4))),
+        "unbatched": lambda: list(shuffled(pipes.IterableWrapper([[1, 2], [3, 4]]), unbatch_level=1)),
+        "unbatched length": lambda: len(shuffled(pipes.IterableWrapper([[1, 2], [3, 4]]), unbatch_level=1)),
+        "by method": lambda: list(over().shuffle(buffer_size=5)),
+    }.items():
+        torch.manual_seed(3)
+        try:
+            yield name, f()
+        except (AssertionError, TypeError) as refused:
+            yield name, type(refused).__name__, str(refused)
