@@ -77,3 +77,31 @@ def _(torch):
             yield name, f()
         except (AssertionError, TypeError) as refused:
             yield name, type(refused).__name__, str(refused)
+
+
+@case("found_by_suites.pipes_in_loaders")
+def _(torch):
+    """A DataLoader switches the shufflers of its pipe and seeds them from its generator."""
+    pipes, data = torch.utils.data.datapipes.iter, torch.utils.data
+
+    def over(n=10):
+        return pipes.IterableWrapper(range(n))
+
+    def loaded(pipe, **more):
+        return [x.tolist() for x in data.DataLoader(pipe, batch_size=4, **more)], torch.rand(1).item()
+
+    for name, f in {
+        "as it is": lambda: loaded(over()), "nothing to shuffle": lambda: loaded(over(), shuffle=True), "shuffled": lambda: loaded(over().shuffle()),
+        "on": lambda: loaded(over().shuffle().set_shuffle(False), shuffle=True), "off": lambda: loaded(over().shuffle().map(abs), shuffle=False),
+        "two": lambda: loaded(over().shuffle().map(abs).shuffle()), "beside": lambda: loaded(over().shuffle().zip(over().shuffle()).map(sum)),
+        "own generator": lambda: loaded(over().shuffle(), generator=torch.Generator().manual_seed(7)), "sampler": lambda: loaded(over(), sampler=[1]),
+        "settings": lambda: list(data.graph_settings.apply_shuffle_settings(over(), shuffle=True)),
+        "seeds": lambda: list(data.graph_settings.apply_random_seed(over().shuffle(), torch.Generator().manual_seed(1))),
+    }.items():
+        torch.manual_seed(3)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            try:
+                yield name, f(), [str(w.message) for w in said if "shuffle" in str(w.message)]
+            except ValueError as refused:
+                yield name, str(refused)
