@@ -268,3 +268,17 @@ def test_a_pass_that_is_refused_leaves_the_modes_as_they_were(monkeypatch):
     with pytest.raises(NotImplementedError, match="not this one"):
         torch.func.vmap(lambda v: torch.autograd.grad(y, w, v, retain_graph=True)[0])(torch.eye(4))
     assert torch.is_grad_enabled() and (w * 2).requires_grad
+
+
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_a_pass_over_a_long_record_looks_at_its_new_calls_only(monkeypatch):
+    """Gradients of gradients keep a record open over many steps: what is known of the calls before is not gathered anew (counted, not timed)."""
+    walked, above = [], record.Prefix.above
+    monkeypatch.setattr(record.Prefix, "above", lambda self, name: (out := above(self, name), walked.append(len(out[1])))[0])
+    x = torch.tensor([1.5, 1.5], requires_grad=True)
+    for _ in range(40):
+        x.grad = None
+        a, b = x
+        ((1 - a) ** 2 + (b - a ** 2) ** 2).backward(create_graph=True)
+        x.data.add_(x.grad.data, alpha=-1e-2)
+    assert len(walked) > 40 and max(walked[20:]) < 80

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from .nothing import not_expected
+from .numeric import say_once
 from .shown import Shown
 
 _TYPES = ("cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy", "vulkan", "mps",
@@ -118,6 +119,9 @@ def _parsed(text):
         raise RuntimeError(f"Invalid device string: '{text}'")
     if m[1] not in _TYPES:
         raise RuntimeError(f"Expected one of {', '.join(_TYPES[:-2])} device type at start of device string: {m[1]}")
+    if m[1] == "mkldnn":
+        say_once("'mkldnn' is no longer used as device type. So torch.device('mkldnn') will be deprecated and removed in the future. Please use other valid "
+                 "device types instead. (Triggered internally at /__w/pytorch/pytorch/c10/core/Device.cpp:40.)")
     return m[1], int(m[2]) if m[2] is not None else None
 
 

@@ -280,8 +280,10 @@ def _visits(prefix, roots, needs, useful, cuts=(), lost=()):
     """
     have, gone = set(roots), set(lost[0] if lost else ())
     walls = {c[1] for c in cuts if type(c) is tuple and c[0] == WALL} if cuts else ()
-    out = []
+    out, lowest = [], min([s for s in (*have, *gone) if s >= 0], default=0)  # no gradient is due below this slot
     for step in reversed(prefix.steps()[0]):
+        if step.first + len(step.needs) <= lowest:
+            break
         if step.mode == LEAF or True not in step.needs or step.kind in ("leaf", "detach"):
             continue
         first = step.first
@@ -301,11 +303,14 @@ def _visits(prefix, roots, needs, useful, cuts=(), lost=()):
             wanted = step.form.reached(wanted, given)
         if given and step.kind == "op" and (lost_here := _undefined(step)):
             gone.update(step.ins[i] for i in wanted if i in lost_here)
+            lowest = min([lowest, *(step.ins[i] for i in lost_here if i in wanted and step.ins[i] >= 0)])
             wanted = tuple(i for i in wanted if i not in lost_here)
         out.append((step, wanted, given))
         ins, where = step.ins, have if given and not _silent(step) else gone
         for i in wanted:
-            where.add(ins[i])
+            where.add(slot := ins[i])
+            if 0 <= slot < lowest:
+                lowest = slot
     return out, gone - have if gone else gone
 
 

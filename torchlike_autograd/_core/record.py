@@ -95,19 +95,33 @@ class Prefix:
         setattr(self, name, {})
         return getattr(self, name)
 
+    def above(self, name):
+        """(what the nearest node from here up remembers by a name, or None; the steps that lead from there to here)."""
+        chain, node = [], self
+        while node.parent is not None:
+            found = _remembered(node, name)
+            if found is not None:
+                return found, chain[::-1]
+            chain.append(node.step)
+            node = node.parent
+        return None, chain[::-1]
+
     def steps(self):
         """All steps from the root, and the avals/needs of the outside slots (cached)."""
         out = self.memo.get("steps")
         if out is None:
-            chain, node = [], self
-            while node.parent is not None:
-                chain.append(node.step)
-                node = node.parent
-            chain.reverse()
-            out = [s for s in chain if type(s) is Step]
-            outside = [s for s in chain if type(s) is not Step]
-            self.memo["steps"] = out = (out, outside)
+            before, chain = self.above("steps")
+            steps, outside = before or ([], [])
+            out = self.memo["steps"] = (steps + [s for s in chain if type(s) is Step], outside + [s for s in chain if type(s) is not Step])
         return out
+
+
+def _remembered(prefix, name):
+    """What a node remembers by a name; makes no dictionary where it remembers nothing."""
+    try:
+        return object.__getattribute__(prefix, "memo").get(name)
+    except AttributeError:
+        return None
 
 
 ROOT = Prefix(None, None, 0, 0, (0, 0))
@@ -193,8 +207,11 @@ def slot_table(prefix):
     """[(step, needs, aval)] for the computed slots of a prefix."""
     out = prefix.memo.get("slots")
     if out is None:
-        out = []
-        for s in prefix.steps()[0]:
+        before, chain = prefix.above("slots")
+        out = [*before] if before else []
+        for s in chain:
+            if type(s) is not Step:
+                continue
             if len(s.needs) == 1:
                 out.append((s, s.needs[0], s.out_avals[0]))
             else:

@@ -246,13 +246,27 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
     if type(obj).__name__ == "UntypedStorage":
         raw = obj.bytes()
         return frombuffer(raw, dtype=dtype or config.default_dtype(), requires_grad=requires_grad) if raw.size else tensor([], dtype=dtype)
-    if isinstance(obj, (bytes, bytearray, memoryview)):
-        return frombuffer(obj, dtype=dtype or config.default_dtype(), requires_grad=requires_grad)
+    if not isinstance(obj, (np.ndarray, np.generic)) and _has_buffer(obj):     # the bytes, whatever the format that the buffer names
+        made = frombuffer(obj, dtype=dtype or config.default_dtype(), requires_grad=requires_grad)
+        _check_alias(made, None, device, copy)
+        out = as_tensor(made, None, device)
+        return out.clone() if copy and out is made else out                     # torch copies the tensor that asks for gradients: its node shows
     if copy is False:
+        if isinstance(obj, np.generic):
+            raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray. ")
         if not isinstance(obj, np.ndarray):
             raise ValueError("can't alias arbitrary sequence into a tensor.")
         _check_alias(from_data(obj, None, copy=True), dtype, device, copy)
     return placed(from_data(obj, dtype, copy=bool(copy)), device, requires_grad)
+
+
+def _has_buffer(obj):
+    """Whether `obj` offers its memory (bytes, array.array, ctypes arrays, ...)."""
+    try:
+        memoryview(obj).release()
+    except TypeError:
+        return False
+    return True
 
 
 def _check_alias(obj, dtype, device, copy):

@@ -1,7 +1,7 @@
 """torch.utils.data (layer 8): datasets, samplers, loaders."""
 
 from ..._core import publish as _publish
-from . import dataloader, datapipes, dataset, distributed, sampler  # noqa: F401
+from . import dataloader, datapipes, dataset, distributed, graph_settings, sampler  # noqa: F401
 from .dataloader import DataLoader, _DatasetKind, default_collate, default_convert, get_worker_info  # noqa: F401
 from .datapipes.datapipe import DataChunk, IterDataPipe, MapDataPipe, functional_datapipe
 from .dataset import ChainDataset, ConcatDataset, Dataset, IterableDataset, StackDataset, Subset, TensorDataset, random_split

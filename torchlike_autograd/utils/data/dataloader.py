@@ -23,11 +23,13 @@ import numpy as np
 
 from ..._core.devices import accelerator
 from ..._core.saying import warn
-from ..._functions.random import default_generator
+from ..._functions.random import Generator, default_generator
 from ..._tensor import Tensor, from_array
 from ._utils.collate import default_collate, default_convert
 from ._utils.pin_memory import pin_memory as pinned
+from .datapipes.datapipe import IterDataPipe
 from .dataset import IterableDataset, Subset, TensorDataset
+from .graph_settings import apply_random_seed, apply_shuffle_settings
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, _T_co, draw_seed
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
@@ -85,6 +87,9 @@ class DataLoader(Generic[_T_co]):
         self.multiprocessing_context, self.in_order = multiprocessing_context, in_order
         if isinstance(dataset, IterableDataset):
             self._dataset_kind = _DatasetKind.Iterable
+            if isinstance(dataset, IterDataPipe):
+                apply_shuffle_settings(dataset, shuffle)  # torch 2.13 goes over the pipe as it was given: a shuffler put at its end is not asked
+                shuffle = None
             _check_iterable(shuffle, sampler, batch_sampler)
         else:
             self._dataset_kind = _DatasetKind.Map
@@ -379,6 +384,8 @@ class _BaseDataLoaderIter:
         if loader.pin_memory and not self._pin_memory:
             warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.")
         self._sampler_iter = iter(self._index_sampler)
+        if isinstance(self._dataset, IterDataPipe):
+            apply_random_seed(self._dataset, Generator().manual_seed(draw_seed(loader.generator)))
         self._base_seed = draw_seed(loader.generator)
         self._num_yielded, self._profile_name = 0, f"enumerate(DataLoader)#{type(self).__name__}.__next__"
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
-
 from ....._core import publish as _publish
-from ...sampler import draw_seed
 from ..datapipe import DataChunk, IterDataPipe, functional_datapipe
+from .combinatorics import SamplerIterDataPipe as Sampler
+from .combinatorics import ShufflerIterDataPipe as Shuffler
 
-__all__ = ["Batcher", "Concater", "Filter", "IterableWrapper", "Mapper", "Shuffler", "UnBatcher", "Zipper"]
+__all__ = ["Batcher", "Concater", "Filter", "IterableWrapper", "Mapper", "Sampler", "Shuffler", "UnBatcher", "Zipper"]
 
 
 class IterableWrapper(IterDataPipe):
@@ -157,42 +156,6 @@ class Concater(IterDataPipe):
 
     def __len__(self):
         return sum(map(len, self.datapipes))
-
-
-@functional_datapipe("shuffle")
-class Shuffler(_Over):
-    """The items in random order, by a buffer of `buffer_size`, drawn by a generator that `torch.manual_seed` seeds."""
-
-    def __init__(self, datapipe, *, buffer_size=10000, unbatch_level=0):
-        if buffer_size <= 0:
-            raise ValueError("buffer_size should be larger than 0")
-        self.datapipe = datapipe if unbatch_level == 0 else datapipe.unbatch(unbatch_level=unbatch_level)
-        self.buffer_size, self._enabled, self._seed = buffer_size, True, None
-
-    def set_shuffle(self, shuffle=True):
-        """Switch it on or off; itself."""
-        self._enabled = shuffle
-        return self
-
-    def set_seed(self, seed):
-        """The seed of the next pass; itself."""
-        self._seed = seed
-        return self
-
-    def __iter__(self):
-        if not self._enabled:
-            yield from self.datapipe
-            return
-        draw, buffer, self._seed = random.Random(self._seed if self._seed is not None else draw_seed()), [], None
-        for x in self.datapipe:
-            if len(buffer) == self.buffer_size:
-                i = draw.randint(0, len(buffer) - 1)
-                out, buffer[i] = buffer[i], x
-                yield out
-            else:
-                buffer.append(x)
-        while buffer:
-            yield buffer.pop(draw.randint(0, len(buffer) - 1))
 
 
 __getattr__ = _publish.missing("torch.utils.data.datapipes.iter")

@@ -1,0 +1,107 @@
+"""What the test suites of packages found."""
+
+import array
+import ctypes
+import warnings
+
+import numpy as np
+
+from compat_matrix.case import case
+
+
+def _made(f):
+    """What a tensor is, or its refusal."""
+    try:
+        found = f()
+    except (RuntimeError, TypeError, ValueError) as refused:
+        return type(refused).__name__, str(refused)
+    return found, found.dtype, found.requires_grad, found.grad_fn and found.grad_fn.name()
+
+
+@case("found_by_suites.buffers_as_tensors")
+def _(torch):
+    """`asarray` reads the bytes of whatever offers a buffer, in the dtype asked for or the default one."""
+    for code in "bhiqfd":
+        for copy in (None, True, False):
+            yield f"{code} {copy}", _made(lambda code=code, copy=copy: torch.asarray(array.array(code, [1, 2]), copy=copy))
+        yield f"{code} float64", _made(lambda code=code: torch.asarray(array.array(code, [1, 2]), dtype=torch.float64))
+        yield f"{code} as_tensor", _made(lambda code=code: torch.as_tensor(array.array(code, [1, 2])))
+    for name, f in {
+        "ctypes": lambda: torch.asarray((ctypes.c_double * 2)(1, 2), dtype=torch.float64, copy=False),
+        "scalar": lambda: torch.asarray(np.float32(3)), "scalar aliased": lambda: torch.asarray(np.float32(3), copy=False),
+        "aliased": lambda: torch.asarray(bytearray(8), copy=False), "copied": lambda: torch.asarray(bytearray(8), copy=True, requires_grad=True),
+        "empty": lambda: torch.asarray(array.array("f", [])), "not there": lambda: torch.asarray(array.array("f", [1.]), device="meta", copy=False),
+        "whole numbers": lambda: torch.asarray(array.array("f", [1.]), dtype=torch.int32, requires_grad=True),
+        "a list": lambda: torch.asarray([1.], copy=False),
+    }.items():
+        yield name, _made(f)
+
+
+@case("found_by_suites.device_that_was")
+def _(torch):
+    """A device type that is named no longer warns, once in a process."""
+    for name in ("mkldnn", "mkldnn:0"):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            torch.set_warn_always(True)
+            try:
+                yield name, str(torch.device(name)), [(str(w.message), w.category.__name__) for w in said]
+            finally:
+                torch.set_warn_always(False)
+
+
+@case("found_by_suites.pipes_in_another_order")
+def _(torch):
+    """`SamplerIterDataPipe` and `ShufflerIterDataPipe`, where torch keeps them."""
+    pipes = torch.utils.data.datapipes.iter
+    combinatorics = pipes.combinatorics
+
+    def over(n=10):
+        return pipes.IterableWrapper(range(n))
+
+    sampled, shuffled = combinatorics.SamplerIterDataPipe, combinatorics.ShufflerIterDataPipe
+    yield "names", sampled.__name__, shuffled.__name__, pipes.Sampler is sampled, pipes.Shuffler is shuffled, combinatorics.__all__, repr(shuffled(over()))
+    for name, f in {
+        "in turn": lambda: list(sampled(over())), "length": lambda: len(sampled(over(4))), "no length": lambda: sampled(iter([1, 2])),
+        "drawn": lambda: list(sampled(over(), torch.utils.data.RandomSampler)),
+        "replaced": lambda: list(sampled(over(), torch.utils.data.RandomSampler, sampler_kwargs={"replacement": True, "num_samples": 4})),
+        "shuffled": lambda: list(shuffled(over())), "by three": lambda: list(shuffled(over(), buffer_size=3)), "seeded": lambda: list(shuffled(over()).set_seed(5)),
+        "off": lambda: list(shuffled(over()).set_shuffle(False)), "enabled": lambda: shuffled(over())._enabled,
+        "no buffer": lambda: shuffled(over(), buffer_size=0), "shuffled length": lambda: len(shuffled(over(4))),
+        "unbatched": lambda: list(shuffled(pipes.IterableWrapper([[1, 2], [3, 4]]), unbatch_level=1)),
+        "unbatched length": lambda: len(shuffled(pipes.IterableWrapper([[1, 2], [3, 4]]), unbatch_level=1)),
+        "by method": lambda: list(over().shuffle(buffer_size=5)),
+    }.items():
+        torch.manual_seed(3)
+        try:
+            yield name, f()
+        except (AssertionError, TypeError) as refused:
+            yield name, type(refused).__name__, str(refused)
+
+
+@case("found_by_suites.pipes_in_loaders")
+def _(torch):
+    """A DataLoader switches the shufflers of its pipe and seeds them from its generator."""
+    pipes, data = torch.utils.data.datapipes.iter, torch.utils.data
+
+    def over(n=10):
+        return pipes.IterableWrapper(range(n))
+
+    def loaded(pipe, **more):
+        return [x.tolist() for x in data.DataLoader(pipe, batch_size=4, **more)], torch.rand(1).item()
+
+    for name, f in {
+        "as it is": lambda: loaded(over()), "nothing to shuffle": lambda: loaded(over(), shuffle=True), "shuffled": lambda: loaded(over().shuffle()),
+        "on": lambda: loaded(over().shuffle().set_shuffle(False), shuffle=True), "off": lambda: loaded(over().shuffle().map(abs), shuffle=False),
+        "two": lambda: loaded(over().shuffle().map(abs).shuffle()), "beside": lambda: loaded(over().shuffle().zip(over().shuffle()).map(sum)),
+        "own generator": lambda: loaded(over().shuffle(), generator=torch.Generator().manual_seed(7)), "sampler": lambda: loaded(over(), sampler=[1]),
+        "settings": lambda: list(data.graph_settings.apply_shuffle_settings(over(), shuffle=True)),
+        "seeds": lambda: list(data.graph_settings.apply_random_seed(over().shuffle(), torch.Generator().manual_seed(1))),
+    }.items():
+        torch.manual_seed(3)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            try:
+                yield name, f(), [str(w.message) for w in said if "shuffle" in str(w.message)]
+            except ValueError as refused:
+                yield name, str(refused)
