@@ -91,3 +91,14 @@ def test_an_expanded_index_is_checked_at_the_call():
     with pytest.raises(RuntimeError, match="index 7 is out of bounds for dimension 0 with size 5"):
         torch.zeros(5, 3).gather(0, index.view(-1, 1).expand(4, 3))
     assert torch.zeros(5, 3).gather(0, index.view(-1, 1).expand(4, 0)).shape == (4, 0)
+
+
+def test_gathers_of_known_rows_stay_apart():
+    places, x = np.arange(60) // 2, np.ones((30, 200), np.float32)
+    few = places[:9]
+    with jax.enable_x64(True):
+        closed = by_rows(jax.make_jaxpr(lambda x: jnp.take(x, jnp.asarray(places), axis=0, mode="clip") * 2)(x))
+        assert "optimization_barrier" in str(closed)
+        np.testing.assert_array_equal(jaxpr_as_fun(closed)(x)[0], x[places] * 2)
+        assert "optimization_barrier" not in str(by_rows(jax.make_jaxpr(lambda x, i: jnp.take(x, i, axis=0, mode="clip"))(x, places)))
+        assert "optimization_barrier" not in str(by_rows(jax.make_jaxpr(lambda x: jnp.take(x, jnp.asarray(few), axis=0))(x)))
