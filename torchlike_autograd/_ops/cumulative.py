@@ -67,6 +67,20 @@ def _divided(t, x):
     return jnp.where(out_of_range, t * _inverted(jnp.where(out_of_range, x, 1)), t / jnp.where(out_of_range, 1, x))
 
 
+def _products_in_turn(x, t, axis):
+    """The tangent of the products so far, by multiplications alone; the derivative of JAX's tree of products would be compiled for seconds."""
+    kind = DOUBLED.get(x.dtype.name, x.dtype)
+    rows, tangents = (jnp.moveaxis(v.astype(kind), axis, 0) for v in (x, t))
+
+    def step(so_far, at):
+        (out, change), (row, tangent) = so_far, at
+        change = change * row + out * tangent
+        return (out * row, change), change
+
+    others = scan(step, (rows[0], tangents[0]), (rows[1:], tangents[1:]))[1]
+    return jnp.moveaxis(jnp.concatenate([tangents[:1], others]), 0, axis).astype(x.dtype)
+
+
 @partial(jax.custom_jvp, nondiff_argnums=(1,))
 def _inexact_products(x, axis):
     return _plain_products(x, axis)
@@ -77,7 +91,7 @@ def _(axis, primals, tangents):
     """Where no element is 0 the tangents are sums of t / x times the product, as in PyTorch, whatever becomes of infinities."""
     (x,), (t,) = primals, tangents
     out = _inexact_products(x, axis)
-    return out, product_tangent(lambda x, t: jax.jvp(lambda v: _plain_products(v, axis), (x,), (t,))[1], lambda x, t: out * jnp.cumsum(_divided(t, x), axis), x, t)
+    return out, product_tangent(lambda x, t: _products_in_turn(x, t, axis), lambda x, t: out * jnp.cumsum(_divided(t, x), axis), x, t)
 
 
 def _log_add(a, b):
