@@ -24,6 +24,7 @@ import numpy as np
 from .._ops.conv_windows import suited
 from .._ops.exact import exact
 from .._ops.rewriting import holds
+from .._ops.rows import by_rows
 from .._ops.running import looped
 from .._ops.spec import Pullback
 from . import donation
@@ -65,7 +66,7 @@ def build(holder, body, words, floats, arrays, heirs):
     arguments = (words, *arrays)
     traced = jax.jit(from_words, keep_unused=True).trace(*arguments)  # so that its text says what it takes
     options = CONVOLVING if holds(traced.jaxpr, "conv_general_dilated") else OPTIONS
-    closed = looped(exact(rolled(merged(suited(traced.jaxpr)))))
+    closed = looped(exact(rolled(merged(suited(by_rows(traced.jaxpr))))))
     holder.sources, chosen = sources_of(closed)
     if heirs:
         known = holder.sources or range(len(closed.jaxpr.outvars))

@@ -7,6 +7,7 @@ checked here instead, as torch does, and the call is recorded without the guard.
 from __future__ import annotations
 
 import copy
+import math
 import weakref
 
 import numpy as np
@@ -15,27 +16,52 @@ from .._ops.index import indexed_shape
 from .._ops.places import offence
 from .._ops.spec import NUMBERS, spec_of
 from .._tensor import Tensor
-from .record import number_kind
+from .record import Step, number_kind
 
 _extents: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # Value -> (least, greatest)
 
 
 def known(t):
     """The NumPy values of a tensor where they are there without running anything; None otherwise."""
-    v = t._tl_value()
+    return _held(t._tl_value())
+
+
+def _held(v):
     return None if v.array is None or v.aval.device != "cpu" else np.asarray(v.array)
 
 
 def extent(t):
     """(least, greatest) value of an index tensor, (0, -1) if it is empty, None if its values are not known yet."""
-    v = t._tl_value()
+    v = _source(t._tl_value())
     out = _extents.get(v)
     if out is None:
-        a = known(t)
+        a = _held(v)
         if a is None:
             return None
         out = _extents[v] = (a.min(), a.max()) if a.size else (0, -1)
     return out
+
+
+_VIEWS, _FAR = {"expand", "unsqueeze", "squeeze", "view", "reshape", "_unsafe_view", "alias"}, 6  # which have all elements in their order; calls looked back
+
+
+def _source(v):
+    """A computed Value whose elements, in their order, are those of a pending one, each perhaps several times (an expanded index); else the Value itself."""
+    if v.tape is None or v.array is not None or not math.prod(v.aval.shape):
+        return v
+    slot, node = v.slot, v.tape.prefix
+    for _ in range(_FAR):
+        step = node.step
+        if type(step) is Step and step.first <= slot:
+            if step.kind != "op" or step.form.op.name not in _VIEWS:
+                return v
+            slot = step.ins[0]
+            if slot < 0:
+                return v.tape.inputs[-slot - 1]
+        node = node.parent
+        if node is None or node.step is None:
+            break
+    return v
 
 
 _free_ops: dict = {}
@@ -66,7 +92,7 @@ def settle(spec, flat):
         form = spec.form(types(flat))  # errors of shape and dtype come first
         size, lowest = op.guard.bounds(flat[0]._tl_v.aval.shape, **spec.statics)
         if bounds[0] < lowest or bounds[1] >= size:
-            raise form.guard_error(int(offence(known(flat[1]), size, lowest)))
+            raise form.guard_error(int(offence(_held(_source(flat[1]._tl_value())), size, lowest)))
     return unguarded(spec)
 
 
@@ -81,7 +107,7 @@ def settle_several(spec, flat, dims, every=None):
             form = spec.form(types(every or flat))
             if 0 in indexed_shape(shape, [i._tl_v.aval.shape for i in flat[1:]], dims):
                 break
-            raise form.guard_error(int(offence(known(index), shape[d], -shape[d])) * 16 + n)
+            raise form.guard_error(int(offence(_held(_source(index._tl_value())), shape[d], -shape[d])) * 16 + n)
     return unguarded(spec)
 
 
@@ -94,7 +120,7 @@ def settle_classes(spec, flat, ignored):
     size = shape[1 if len(shape) > 1 else 0]
     if bounds[0] <= bounds[1] and (bounds[0] < 0 or bounds[1] >= size):
         form = spec.form(types(flat))  # errors of shape and dtype come first
-        a = known(flat[1]).astype(np.int64)
+        a = _held(_source(flat[1]._tl_value())).astype(np.int64)
         bad = a[((a < 0) | (a >= size)) & (a != ignored)]
         if bad.size:
             raise form.guard_error(int(bad[0]) + (bad[0] >= 0))

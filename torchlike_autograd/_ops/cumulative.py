@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import jax
@@ -13,6 +14,7 @@ from .conventions import of_nothing, only, partials, wide
 from .ranks import ordered, pick
 from .reduce import product_tangent
 from .registry import Promote, at, call, fails, op, real
+from .tracing import scan
 
 _NAN, _INF = float("nan"), float("inf")
 _DIMS = [call(real(2, 3), 1), call(real(2, 3), -2), call(real(()), 0), call(real(0), 0)]
@@ -65,6 +67,20 @@ def _divided(t, x):
     return jnp.where(out_of_range, t * _inverted(jnp.where(out_of_range, x, 1)), t / jnp.where(out_of_range, 1, x))
 
 
+def _products_in_turn(x, t, axis):
+    """The tangent of the products so far, by multiplications alone; the derivative of JAX's tree of products would be compiled for seconds."""
+    kind = DOUBLED.get(x.dtype.name, x.dtype)
+    rows, tangents = (jnp.moveaxis(v.astype(kind), axis, 0) for v in (x, t))
+
+    def step(so_far, at):
+        (out, change), (row, tangent) = so_far, at
+        change = change * row + out * tangent
+        return (out * row, change), change
+
+    others = scan(step, (rows[0], tangents[0]), (rows[1:], tangents[1:]))[1]
+    return jnp.moveaxis(jnp.concatenate([tangents[:1], others]), 0, axis).astype(x.dtype)
+
+
 @partial(jax.custom_jvp, nondiff_argnums=(1,))
 def _inexact_products(x, axis):
     return _plain_products(x, axis)
@@ -75,7 +91,7 @@ def _(axis, primals, tangents):
     """Where no element is 0 the tangents are sums of t / x times the product, as in PyTorch, whatever becomes of infinities."""
     (x,), (t,) = primals, tangents
     out = _inexact_products(x, axis)
-    return out, product_tangent(lambda x, t: jax.jvp(lambda v: _plain_products(v, axis), (x,), (t,))[1], lambda x, t: out * jnp.cumsum(_divided(t, x), axis), x, t)
+    return out, product_tangent(lambda x, t: _products_in_turn(x, t, axis), lambda x, t: out * jnp.cumsum(_divided(t, x), axis), x, t)
 
 
 def _log_add(a, b):
@@ -98,17 +114,46 @@ def _first_of_sum(z):
 
 def _scaled_add(a, b):
     """Sums of exponentials as (greatest exponent, sum over its exponential): rounded beside 1, not beside the exponent."""
-    top = jnp.maximum(a[0], b[0])
-    shares = [s * jnp.exp(jnp.where(m == top, 0, m - top)) for m, s in (a, b)]
-    return top, shares[0] + shares[1]
+    less = jnp.exp(jnp.where(a[0] == b[0], 0, -jnp.abs(a[0] - b[0]))).astype(a[1].dtype)
+    return jnp.maximum(a[0], b[0]), jnp.where(b[0] > a[0], a[1] * less + b[1], a[1] + b[1] * less)
+
+
+_BESIDE, _SHORT = 256, 32  # elements that lie beside each other, from which on a loop takes them at once; those along the dim that it takes one by one anyway
+
+
+def _running_shares(x):
+    """`_scaled_add` of x (n, m) so far, along its first dim.  Long columns are cut: a loop goes through all parts at once, and what comes before each is added.
+
+    JAX's `associative_scan` would be compiled for seconds.
+    """
+    n, m = x.shape
+    if m >= _BESIDE or n <= _SHORT:
+        start = x[0], jnp.ones(m, DOUBLED.get(x.dtype.name, x.dtype))
+        step = scan(lambda so_far, row: ((new := _scaled_add(so_far, (row, jnp.ones_like(so_far[1])))), new), start, x[1:])[1]
+        return [jnp.concatenate([first[None], others]) for first, others in zip(start, step)]
+    length = math.isqrt(n - 1) + 1
+    parts = -(-n // length)
+    own = jnp.pad(x, ((0, parts * length - n), (0, 0)), constant_values=-_INF).reshape(parts, length, m)
+    top, share = (jnp.swapaxes(v.reshape(length, parts, m), 0, 1) for v in _running_shares(jnp.swapaxes(own, 0, 1).reshape(length, parts * m)))
+    before = _running_sums(top[:-1, -1], share[:-1, -1])
+    later = _scaled_add([v[:, None] for v in before], (top[1:], share[1:]))
+    return [jnp.concatenate([first[:1], others]).reshape(parts * length, m)[:n] for first, others in zip((top, share), later)]
+
+
+def _running_sums(top, share):
+    """`_scaled_add` of given sums so far."""
+    start = top[0], share[0]
+    step = scan(lambda so_far, row: ((new := _scaled_add(so_far, row)), new), start, (top[1:], share[1:]))[1]
+    return [jnp.concatenate([first[None], others]) for first, others in zip(start, step)]
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(1,))
 def _running_logsumexp(x, axis):
     if jnp.iscomplexobj(x):
         return jax.lax.associative_scan(_log_add, _first_of_sum(x), axis=axis)
-    top, share = jax.lax.associative_scan(_scaled_add, (x, jnp.ones_like(x)), axis=axis)
-    return top + jnp.log(share)
+    rows = jnp.moveaxis(x, axis, 0)
+    top, share = _running_shares(rows.reshape(rows.shape[0], -1))
+    return jnp.moveaxis((top + jnp.log(share).astype(x.dtype)).reshape(rows.shape), 0, axis)
 
 
 @_running_logsumexp.defjvp

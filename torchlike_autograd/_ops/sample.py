@@ -11,8 +11,10 @@ from jax import lax
 
 from .._core.shapes import wrap_dim
 from .conventions import char_name, fused, only
+from .places import taken
 from .registry import SMOOTH, call, op, real
 from .resize import cubic_weights
+from .tracing import iota
 
 _ZEROS, _BORDER, _REFLECTION = 0, 1, 2
 _BILINEAR, _NEAREST, _BICUBIC = 0, 1, 2
@@ -55,17 +57,17 @@ def _settled(c, size, padding_mode, align_corners, n=2):
 
 
 def _pick(x, places):
-    """x (N, C, *sizes) at integer places (N, *out), one array for each dim; 0 outside."""
-    sizes = x.shape[2:]
+    """x (N, C, *sizes) at integer places (N, *out), one array for each dim; 0 outside.  All channels of a place are a row: so is its gradient added."""
+    (n, c), sizes, out = x.shape[:2], x.shape[2:], places[0].shape[1:]
     inside = jnp.ones(places[0].shape, bool)
     flat = jnp.zeros(places[0].shape, np.int64)
     for p, s in zip(places, sizes):
         inside = inside & (p >= 0) & (p < s)
         flat = flat * s + jnp.clip(p, 0, s - 1).astype(np.int64)
-    planes = x.reshape(*x.shape[:2], math.prod(sizes))
-    index = jnp.broadcast_to(flat.reshape(flat.shape[0], 1, math.prod(flat.shape[1:])), (*x.shape[:2], math.prod(flat.shape[1:])))
-    out = jnp.take_along_axis(planes, index, 2, mode="clip").reshape(*x.shape[:2], *flat.shape[1:])
-    return jnp.where(inside[:, None], out, 0)
+    size, count = math.prod(sizes), math.prod(out)
+    rows = jnp.swapaxes(x.reshape(n, c, size), 1, 2).reshape(n * size, c)
+    found = taken(rows, (flat.reshape(n, count) + iota(n)[:, None] * size).reshape(n * count), 0)
+    return jnp.where(inside[:, None], jnp.swapaxes(found.reshape(n, count, c), 1, 2).reshape(n, c, *out), 0)
 
 
 def _linear(x, coordinates):

@@ -11,38 +11,35 @@ import numpy as np
 from .._core.dtypes import FLOAT, from_numpy_dtype
 from .._core.shapes import broadcast, contiguous_strides, wrap_dim
 from .conventions import only, partials, straight
-from .places import along_dim, at_least_1d, in_range, lattice, long, matching_entries, out_of_bounds
+from .places import along_dim, at_least_1d, elements, elements_added, in_range, lattice, long, matching_entries, out_of_bounds
 from .ranks import order
 from .registry import SMOOTH, call, fails, op, real
 from .scatter import in_float, part, scatter_dim
 
 
-def _places(index, d, shape):
-    """Flat destination of every element that `index` covers."""
-    out = 0
-    for i, step in zip(lattice(index, d), contiguous_strides(shape)):
-        out = out + i * step
-    return jnp.broadcast_to(out, index.shape).reshape(-1)
+def _flat(shape, places):
+    """Where elements lie in an array of this shape, for their places in each dim."""
+    return sum(i * step for i, step in zip(places, contiguous_strides(shape)))
 
 
-def _touched(n, places):
-    return jnp.zeros(n, bool).at[places].set(True, mode="drop")
+def _touched(shape, places):
+    return jnp.zeros(shape, bool).at[places].set(True, mode="clip", wrap_negative_indices=False)
 
 
 def _added(x, places, src):
     if x.dtype == bool:
-        return x.at[places].max(src, mode="drop")
-    return x.at[places].add(src, mode="drop")
+        return x.at[places].max(src, mode="clip", wrap_negative_indices=False)
+    return elements_added(x, places, src)
 
 
 def _total(x, places, src, include_self):
-    base = x if include_self else jnp.where(_touched(x.size, places), jnp.zeros((), x.dtype), x)
+    base = x if include_self else jnp.where(_touched(x.shape, places), jnp.zeros((), x.dtype), x)
     return _added(base, places, src)
 
 
 def _average(x, places, src, include_self, rounded=lambda f: f):
     kind = x.dtype if jnp.issubdtype(x.dtype, jnp.floating) else jnp.int64  # torch counts in the type that it divides in
-    count = rounded(_added)(jnp.full(x.size, int(include_self), kind), places, jnp.ones(src.size, kind))
+    count = rounded(_added)(jnp.full(x.shape, int(include_self), kind), places, jnp.ones(src.shape, kind))
     count = jnp.maximum(count, 1).astype(x.dtype)
     total = rounded(_total)(x, places, src, include_self)
     return total / count if from_numpy_dtype(x.dtype).category >= FLOAT else jnp.floor_divide(total, count)
@@ -56,10 +53,10 @@ def _divided_by(x):
 
 def _product(x, places, src, include_self):
     """Products by a segmented scan over the elements sorted by place: multiplications only, so that zeros are exact at any order."""
-    own = x if include_self else jnp.where(_touched(x.size, places), jnp.ones((), x.dtype), x)
-    where = jnp.concatenate([jnp.arange(x.size, dtype=jnp.int64), places])
+    own = x if include_self else jnp.where(_touched(x.shape, places), jnp.ones((), x.dtype), x)
+    where = jnp.concatenate([jnp.arange(x.size, dtype=jnp.int64), jnp.broadcast_to(_flat(x.shape, places), src.shape).reshape(-1)])
     ranked = order(where, 0)
-    values = jnp.concatenate([own, src])
+    values = jnp.concatenate([own.reshape(-1), src.reshape(-1)])
     values = _divided_by(values) if jnp.issubdtype(values.dtype, jnp.inexact) else values
     where, values = where[ranked], values[ranked]
     first = jnp.concatenate([jnp.ones(1, bool), where[1:] != where[:-1]])
@@ -69,26 +66,27 @@ def _product(x, places, src, include_self):
         return left[0] | right[0], jnp.where(right[0], right[1], before * right[1])
 
     _, running = jax.lax.associative_scan(join, (first, values))
-    last = _added(jnp.ones(x.size, jnp.int64), places, jnp.ones(src.size, jnp.int64))
-    return running[jnp.cumsum(last) - 1]
+    last = _added(jnp.ones(x.shape, jnp.int64), places, jnp.ones(src.shape, jnp.int64))
+    return running[jnp.cumsum(last.reshape(-1)) - 1].reshape(x.shape)
 
 
 def _extreme(greatest):
     def reduce(x, places, src, include_self):
-        touched = _touched(x.size, places)
+        touched = _touched(x.shape, places)
         lowest = _lowest(x.dtype, greatest)
         base = x if include_self else jnp.where(touched, lowest, x)
-        result = base.at[places].max(src, mode="drop") if greatest else base.at[places].min(src, mode="drop")
+        target = base.at[places]
+        result = (target.max if greatest else target.min)(src, mode="clip", wrap_negative_indices=False)
         if from_numpy_dtype(x.dtype).category < FLOAT:
             return result
         result = jax.lax.stop_gradient(result)
         # torch 2.13 counts self among the equals even where it is not included
-        mine, theirs = (x == result).astype(x.dtype), (src == result[places]).astype(x.dtype)
+        mine, theirs = (x == result).astype(x.dtype), (src == elements(result, places)).astype(x.dtype)
         shares = _added(mine, places, theirs)
         own = x / shares * mine
         if not include_self:  # nothing, also where NaN leaves no equals to share among
             own = jnp.where(touched, jnp.zeros((), x.dtype), x / jnp.where(touched, 1, shares) * mine)
-        return straight(result, _added(own, places, src / shares[places] * theirs))
+        return straight(result, _added(own, places, src / elements(shares, places) * theirs))
 
     return reduce
 
@@ -111,7 +109,7 @@ def _reduced(self, index, src, d, reduce, include_self, reductions=_REDUCTIONS):
     x, index = at_least_1d(self), at_least_1d(index)
     if index.size == 0 or self.size == 0:  # an index into nothing is told of when someone looks
         return self
-    return reductions[reduce](x.reshape(-1), _places(index, d, x.shape), src.reshape(-1), include_self).reshape(self.shape)
+    return reductions[reduce](x, lattice(index, d), src.reshape(index.shape), include_self).reshape(self.shape)
 
 
 def _without_gradient(x, reduce):
