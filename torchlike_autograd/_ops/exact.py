@@ -22,14 +22,13 @@ from jax import lax
 from jax.extend.core import Literal
 
 from .conv_windows import suited
-from .rewriting import inner_programs, rewritten
+from .rewriting import called, rewritten
 from .running import looped
 
 CONSTANT, SPREAD = "constant", "spread"
 _JOINED = {"log": {"exp", "exp2", "pow", "integer_pow"}, "mul": {"exp"}, "pow": {"pow", "integer_pow", "square", "mul", "sqrt", "exp"},
            "sqrt": {"mul", "integer_pow", "square", "pow"}}     # an operator -> what its operands (of `pow` the first) are made by where it is joined with it
 _MOVING, _REDUCING = {"reshape", "squeeze", "expand_dims", "transpose", "copy", "stop_gradient"}, {"reduce_sum", "reduce_max", "reduce_min", "reduce_prod"}
-_CALLS = {"jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat2", "checkpoint"}
 _WRITTEN_ANEW = {"div", "sqrt", "rsqrt", "exp", "pow", "integer_pow"}    # what XLA joins a division with
 _SPREADING = {"add", "sub", "mul", "div", "neg", "abs", "max", "min", "sqrt", "exp", "pow", "convert_element_type", "select_n", "integer_pow", "rev", "slice"}
 
@@ -52,7 +51,7 @@ def _look(jaxpr, found, known):
     known: variables -> the operator that they are made by, with SPREAD where numbers are repeated; CONSTANT.
     """
     for eqn in jaxpr.eqns:
-        made = _called(eqn, found, known)
+        made = called(eqn, lambda jaxpr, inputs: _look(jaxpr, found, inputs), lambda v: _known(v, known))
         rule = _rule(eqn, known)
         if rule is not None:
             found[id(eqn)] = rule
@@ -60,17 +59,6 @@ def _look(jaxpr, found, known):
             made = [_made_by(eqn, known)] * len(eqn.outvars)
         known.update(zip(eqn.outvars, made))
     return [_known(v, known) for v in jaxpr.outvars]
-
-
-def _called(eqn, found, known):
-    """What is known of the results of an equation that calls another program, which is looked at; None for others."""
-    made = None
-    for inner in (j for value in eqn.params.values() for j in inner_programs(value)):
-        if eqn.primitive.name in _CALLS and len(inner.invars) == len(eqn.invars):
-            made = _look(inner, found, {v: _known(w, known) for v, w in zip(inner.invars, eqn.invars)})
-        else:
-            _look(inner, found, {})
-    return made
 
 
 def _made_by(eqn, known):

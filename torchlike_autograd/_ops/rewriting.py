@@ -8,6 +8,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
 
 from .tracing import jaxpr_of
 
+_CALLS = {"jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat2", "checkpoint"}
 _HALVES = (jnp.float16, jnp.bfloat16)
 
 
@@ -19,6 +20,20 @@ def rewritten(closed, ruled):
 def holds(closed, name):
     """Whether there is a primitive of this name in a program, at any depth."""
     return _concerned(closed.jaxpr, lambda eqn: True if eqn.primitive.name == name else None)
+
+
+def called(eqn, look, known):
+    """What is known of the results of an equation that calls another program; None for others.
+
+    look(jaxpr, {variable that comes in: what is known of it}) looks at a program; known(variable) says what is known outside.
+    """
+    made = None
+    for inner in (j for value in eqn.params.values() for j in inner_programs(value)):
+        if eqn.primitive.name in _CALLS and len(inner.invars) == len(eqn.invars):
+            made = look(inner, {v: known(w) for v, w in zip(inner.invars, eqn.invars)})
+        else:
+            look(inner, {})
+    return made
 
 
 def inner_programs(value):
@@ -86,4 +101,4 @@ def _half_sum(eqn):
     return wide
 
 
-__all__ = ["holds", "inner_programs", "rewritten", "summed_wide"]
+__all__ = ["called", "holds", "inner_programs", "rewritten", "summed_wide"]

@@ -18,9 +18,8 @@ from typing import NamedTuple
 from jax import lax
 from jax.extend.core import Literal
 
-from .rewriting import inner_programs, rewritten
+from .rewriting import called, inner_programs, rewritten
 
-_CALLS = {"jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat2", "checkpoint"}
 _SCATTERS = {"scatter", "scatter-add", "scatter_add", "scatter-mul", "scatter_mul", "scatter-min", "scatter_min", "scatter-max", "scatter_max"}
 _SAME = {"convert_element_type", "copy", "copy_p", "stop_gradient"}
 LARGE = 4096  # elements of a result that is kept apart
@@ -63,12 +62,7 @@ def _has(jaxpr):
 def _look(jaxpr, found, known):
     """Put the function that stands for a gather or scatter in `found`, by its id; what is known of the program's results.  A program that is called twice has one."""
     for eqn in jaxpr.eqns:
-        made = None
-        for inner in (j for value in eqn.params.values() for j in inner_programs(value)):
-            if eqn.primitive.name in _CALLS and len(inner.invars) == len(eqn.invars):
-                made = _look(inner, found, {v: _known(w, known) for v, w in zip(inner.invars, eqn.invars)})
-            else:
-                _look(inner, found, {})
+        made = called(eqn, lambda jaxpr, inputs: _look(jaxpr, found, inputs), lambda v: _known(v, known))
         if _is_large(eqn) and _known(eqn.invars[1], known).fixed:
             found[id(eqn)] = functools.partial(_apart, eqn)
         elif _concerned(eqn):
