@@ -65,7 +65,7 @@ def build(holder, body, words, floats, arrays, heirs):
 
     arguments = (words, *arrays)
     traced = jax.jit(from_words, keep_unused=True).trace(*arguments)  # so that its text says what it takes
-    options = CONVOLVING if holds(traced.jaxpr, "conv_general_dilated") else OPTIONS
+    options = CONVOLVING if holds(traced.jaxpr, lambda eqn: eqn.primitive.name == "conv_general_dilated") else OPTIONS
     closed = looped(exact(rolled(merged(suited(by_rows(traced.jaxpr))))))
     holder.sources, chosen = sources_of(closed)
     if heirs:

@@ -105,10 +105,7 @@ def lay_as(out, strides):
     out._tl_laid = strides, 0
     tape = out._tl_v.tape
     if tape is not None:
-        told = TOLD.get(tape)
-        if told is None:
-            told = TOLD[tape] = {}
-        told[out._tl_v.slot] = strides
+        TOLD.setdefault(tape, {})[out._tl_v.slot] = strides
     return out
 
 

@@ -42,6 +42,11 @@ def extent(t):
     return out
 
 
+def _elements(t):
+    """The NumPy values that an index tensor has, where `extent` knows them; an expanded one's once."""
+    return _held(_source(t._tl_value()))
+
+
 _VIEWS, _FAR = {"expand", "unsqueeze", "squeeze", "view", "reshape", "_unsafe_view", "alias"}, 6  # which have all elements in their order; calls looked back
 
 
@@ -92,7 +97,7 @@ def settle(spec, flat):
         form = spec.form(types(flat))  # errors of shape and dtype come first
         size, lowest = op.guard.bounds(flat[0]._tl_v.aval.shape, **spec.statics)
         if bounds[0] < lowest or bounds[1] >= size:
-            raise form.guard_error(int(offence(_held(_source(flat[1]._tl_value())), size, lowest)))
+            raise form.guard_error(int(offence(_elements(flat[1]), size, lowest)))
     return unguarded(spec)
 
 
@@ -107,7 +112,7 @@ def settle_several(spec, flat, dims, every=None):
             form = spec.form(types(every or flat))
             if 0 in indexed_shape(shape, [i._tl_v.aval.shape for i in flat[1:]], dims):
                 break
-            raise form.guard_error(int(offence(_held(_source(index._tl_value())), shape[d], -shape[d])) * 16 + n)
+            raise form.guard_error(int(offence(_elements(index), shape[d], -shape[d])) * 16 + n)
     return unguarded(spec)
 
 
@@ -120,7 +125,7 @@ def settle_classes(spec, flat, ignored):
     size = shape[1 if len(shape) > 1 else 0]
     if bounds[0] <= bounds[1] and (bounds[0] < 0 or bounds[1] >= size):
         form = spec.form(types(flat))  # errors of shape and dtype come first
-        a = _held(_source(flat[1]._tl_value())).astype(np.int64)
+        a = _elements(flat[1]).astype(np.int64)
         bad = a[((a < 0) | (a >= size)) & (a != ignored)]
         if bad.size:
             raise form.guard_error(int(bad[0]) + (bad[0] >= 0))

@@ -17,9 +17,9 @@ def rewritten(closed, ruled):
     return _anew(closed, ruled) if _concerned(closed.jaxpr, ruled) else closed
 
 
-def holds(closed, name):
-    """Whether there is a primitive of this name in a program, at any depth."""
-    return _concerned(closed.jaxpr, lambda eqn: True if eqn.primitive.name == name else None)
+def holds(closed, wanted):
+    """Whether a program has an equation, at any depth, of which `wanted(eqn)` is true."""
+    return _concerned(closed.jaxpr, lambda eqn: wanted(eqn) or None)
 
 
 def called(eqn, look, known):

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from jax import lax
 from jax.extend.core import Literal
 
-from .rewriting import called, inner_programs, rewritten
+from .rewriting import called, holds, rewritten
 
 _SCATTERS = {"scatter", "scatter-add", "scatter_add", "scatter-mul", "scatter_mul", "scatter-min", "scatter_min", "scatter-max", "scatter_max"}
 _SAME = {"convert_element_type", "copy", "copy_p", "stop_gradient"}
@@ -39,7 +39,7 @@ class Spread(NamedTuple):
 
 def by_rows(closed):
     """A traced program in which such gathers and scatters take rows, at any depth; itself where it has none."""
-    if not _has(closed.jaxpr):
+    if not holds(closed, lambda eqn: _concerned(eqn) or _is_large(eqn)):
         return closed
     found = {}
     _look(closed.jaxpr, found, {v: Spread(frozenset(range(v.aval.ndim)), fixed=True) for v in closed.jaxpr.constvars})
@@ -53,10 +53,6 @@ def _concerned(eqn):
 
 def _is_large(eqn):
     return eqn.primitive.name == "gather" and eqn.params["dimension_numbers"].offset_dims and eqn.outvars[0].aval.size >= LARGE
-
-
-def _has(jaxpr):
-    return any(_concerned(e) or _is_large(e) or any(_has(j) for v in e.params.values() for j in inner_programs(v)) for e in jaxpr.eqns)
 
 
 def _look(jaxpr, found, known):

@@ -50,9 +50,7 @@ def logits(jax, parameters, x, size):
 
     def block(x, kernel, gain, shift):
         x = lax.conv_general_dilated(x, kernel, (1, 1), "SAME")
-        mean = x.mean((0, 2, 3), keepdims=True)
-        var = x.var((0, 2, 3), keepdims=True)
-        x = (x - mean) * lax.rsqrt(var + 1e-5) * gain[:, None, None] + shift[:, None, None]
+        x = modules.normalized(jax, x, gain, shift)
         window = (1, 1, 2, 2)
         return lax.reduce_window(jax.nn.relu(x), -jnp.inf, lax.max, window, window, "VALID")
 

@@ -56,18 +56,13 @@ def network(torch, size):
 
 def logits(jax, parameters, x, size):
     """The same; the running statistics of the norms are not kept."""
-    lax = jax.lax
 
     def conv(x, kernel, stride, padding):
-        return lax.conv_general_dilated(x, kernel, (stride, stride), [(padding, padding)] * 2)
-
-    def norm(x, gain, shift):
-        mean, var = x.mean((0, 2, 3), keepdims=True), x.var((0, 2, 3), keepdims=True)
-        return (x - mean) * lax.rsqrt(var + 1e-5) * gain[:, None, None] + shift[:, None, None]
+        return jax.lax.conv_general_dilated(x, kernel, (stride, stride), [(padding, padding)] * 2)
 
     def block(x, stride, first, gain, shift, second, gain2, shift2, around):
-        y = jax.nn.relu(norm(conv(x, first, stride, 1), gain, shift))
-        return jax.nn.relu(norm(conv(y, second, 1, 1), gain2, shift2) + conv(x, around, stride, 0))
+        y = jax.nn.relu(modules.normalized(jax, conv(x, first, stride, 1), gain, shift))
+        return jax.nn.relu(modules.normalized(jax, conv(y, second, 1, 1), gain2, shift2) + conv(x, around, stride, 0))
 
     for i, (_, _, stride) in enumerate(_blocks(size)):
         x = block(x, stride, *parameters[7 * i:7 * i + 7])
