@@ -92,5 +92,5 @@ def test_lines_that_let_go():
         return z.sum(), y
 
     x = jnp.ones((400, 400), jnp.float32)
-    out = host.host_function(jax.make_jaxpr(f)(x))(*map(jax.device_get, (x,)))
+    out = host.program_function(jax.make_jaxpr(f)(x))(*map(jax.device_get, (x,)))
     assert out[1].shape == (400, 400) and abs(float(out[0]) - 2 * float(out[1].sum())) < 1

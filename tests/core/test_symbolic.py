@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import execute
+from torchlike_autograd._core import execute, host, host_sizes
 from torchlike_autograd._ops import spec, symbolic
 from torchlike_autograd._ops.sizes import Relation, can, noting
 from torchlike_autograd._ops.written import writer_of
@@ -195,6 +195,41 @@ def test_what_only_small_sizes_would_deny_is_not_asked_of_large_ones(monkeypatch
         x = torch.arange(float(n), requires_grad=True)
         x.sin().sum().backward()
         assert torch.equal(x.grad, x.detach().cos())
+
+
+def test_host_functions_are_compiled_once_for_all_sizes(monkeypatch):
+    """A step of a new size compiles nothing for the host; what it runs is what compiling the program that is written for its sizes gives."""
+    compiled, compared = [], []
+    program_function, of_sizes = host.program_function, host_sizes.OfSizes.__call__
+
+    def both(self, values):
+        run, plain = of_sizes(self, values), program_function(self.sizes(values))
+        assert run is not None
+
+        def compare(*arrays):
+            out = run(*arrays)
+            for a, b in zip(out, plain(*arrays), strict=True):
+                assert a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+            compared.append(self)
+            return out
+
+        return compare
+
+    _forget()
+    [_layer(n, n) for n in range(2, 12)]
+    monkeypatch.setattr(host_sizes, "program_function", lambda closed: compiled.append(closed) or program_function(closed))
+    monkeypatch.setattr(host_sizes.OfSizes, "__call__", both)
+    [_layer(n, n) for n in (13, 15, 19)]
+    assert len(compared) > 100 and len(compiled) * 20 < len(compared)
+
+
+def test_large_arrays_of_new_sizes_are_compiled_for_themselves():
+    """Where memory is worth letting go of after its last use, the text is another one."""
+    _forget()
+    for n in (3, 4, 5, 6, 7, 300, 8):
+        x = torch.full((n, 100), 2.0, requires_grad=True)
+        (x.exp() * x).sum().backward()
+        np.testing.assert_allclose(x.grad.numpy(), np.full((n, 100), 3 * np.exp(2.0)), rtol=1e-6)
 
 
 def test_programs_that_were_written_are_let_go(traces):

@@ -17,7 +17,8 @@ from . import compiling, config, donation, guards, levels, placed, record, room,
 from .compiling import Sections, build, called
 from .cuts import divided
 from .ends import MORE, live_mask
-from .host import host_function
+from .host import program_function
+from .host_sizes import host_function
 from .links import leading
 from .program import Program, last_uses, results, run_step, stand_in
 from .record import LOCK, ROOT, Tape, Value, thread
@@ -354,7 +355,7 @@ def pull_on_host(form, gs, ins):
 
 
 def _guard_on_host(form, ins):
-    return form.guard_on_host(host_function, ins)
+    return form.guard_on_host(program_function, ins)
 
 
 def _remember(program):

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import functools
 import math
+import types
 
 import jax
 import numpy as np
 from jax.extend.core import Literal
 
 from .dtypes import DOUBLED
-from .host_indexed import Unsupported, gather, put, scatter
+from .host_indexed import Unsupported, each, gather, put, scatter
 from .host_linalg import FACTORISATIONS
 from .host_math import BITWISE, ELEMENTWISE
 from .host_windows import convolution
@@ -26,7 +27,7 @@ LONGEST = 256  # turns of a loop; longer ones too
 HEAVY = 1 << 16  # bytes of an array that is let go after its last use
 
 
-def host_function(closed):
+def program_function(closed):
     """f(*arrays) -> list of arrays for a ClosedJaxpr, or None where a primitive is missing or an array is large."""
     try:
         return _compile(closed.jaxpr, closed.consts)
@@ -35,25 +36,17 @@ def host_function(closed):
 
 
 def _compile(jaxpr, consts):
-    """The program as one Python function: a line for each primitive, a local variable for each value."""
-    writer = _Writer()
-    arguments = [f"a{i}" for i in range(len(jaxpr.invars))]
-    outs = writer.inline(jaxpr, consts, arguments)
-    for name in writer.heavy.difference(outs):
-        writer.lines[writer.last[name]] += f"; del {name}"
-    results = [name if name in writer.arrays else f"_as_array({name}, {writer.constant(np.dtype(v.aval.dtype))})" for name, v in zip(outs, jaxpr.outvars)]
-    source = "\n".join([f"def run({', '.join(arguments)}):", *writer.lines, f"    return [{', '.join(results)}]"])
-    exec(_code(source), writer.scope)
-    return writer.scope["run"]
+    writer = HostWriter()
+    return types.FunctionType(writer.program(jaxpr, consts), writer.scope)
 
 
 @functools.lru_cache(4096)
 def _code(source):
-    """The text compiled, which takes longer than writing it: programs that differ by sizes have the same, as sizes are constants in its scope."""
-    return compile(source, "<host>", "exec")
+    """The text of a function compiled, which takes longer than writing it: programs that differ by sizes have the same, as sizes are constants in its scope."""
+    return next(c for c in compile(source, "<host>", "exec").co_consts if isinstance(c, types.CodeType))
 
 
-class _Writer:
+class HostWriter:
     """Lines of Python, the functions and constants that they name, and the names that are arrays of the right type for sure.
 
     last: {name: the last line that has it}; heavy: names of large arrays that are made here.
@@ -62,6 +55,15 @@ class _Writer:
     def __init__(self):
         self.lines, self.scope, self.made = [], {"_as_array": _as_array, "_at": _at, "_with": _with, "_all": slice(None)}, 0
         self.arrays, self.heavy, self.last = set(), set(), {}
+
+    def program(self, jaxpr, consts):
+        """The code of a program as one Python function: a line for each primitive, a local variable for each value."""
+        arguments = [f"a{i}" for i in range(len(jaxpr.invars))]
+        outs = self.inline(jaxpr, consts, arguments)
+        for name in self.heavy.difference(outs):
+            self.lines[self.last[name]] += f"; del {name}"
+        results = [name if name in self.arrays else f"_as_array({name}, {self.constant(np.dtype(v.aval.dtype))})" for name, v in zip(outs, jaxpr.outvars)]
+        return _code("\n".join([f"def run({', '.join(arguments)}):", *self.lines, f"    return [{', '.join(results)}]"]))
 
     def constant(self, x):
         name = f"c{len(self.scope)}"
@@ -73,21 +75,21 @@ class _Writer:
         names = dict(zip(jaxpr.invars, arguments))
         names.update((v, self.constant(np.asarray(c))) for v, c in zip(jaxpr.constvars, consts))
 
-        filled = {}  # equations that fill an array with one number
+        fills = {}  # equations that fill an array with one number
 
         def name_of(v):
             if isinstance(v, Literal):
-                return self.constant(np.asarray(v.val, v.aval.dtype)[()])
+                return self.literal(v)
             if v not in names:
-                (names[v],) = self.line(filled[v], [name_of(filled[v].invars[0])])
+                (names[v],) = self.line(fills[v], [name_of(fills[v].invars[0])])
             return names[v]
 
         for eqn in jaxpr.eqns:
             if _fills(eqn):
-                filled[eqn.outvars[0]] = eqn  # written where it is read: most are only written to
+                fills[eqn.outvars[0]] = eqn  # written where it is read: most are only written to
                 continue
-            if eqn.primitive.name == "dynamic_update_slice" and eqn.invars[0] in filled and eqn.invars[0] not in names:
-                names[eqn.invars[0]] = self.constant(_filled(filled.pop(eqn.invars[0])))  # the line below copies it
+            if eqn.primitive.name == "dynamic_update_slice" and eqn.invars[0] in fills and eqn.invars[0] not in names:
+                names[eqn.invars[0]] = self.filled(fills.pop(eqn.invars[0]))  # the line below copies it
             ins = [name_of(v) for v in eqn.invars]
             inner = _inner(eqn)
             if inner is not None:
@@ -101,15 +103,20 @@ class _Writer:
             names.update(zip(eqn.outvars, self.line(eqn, ins)))
         return [name_of(v) for v in jaxpr.outvars]
 
+    def literal(self, v):
+        """The name of a literal's value."""
+        return self.constant(value_of(v))
+
+    def filled(self, eqn):
+        """The name of an array of one known number."""
+        return self.constant(filled(eqn))
 
     def line(self, eqn, ins):
         """Write the line of one primitive; returns the names of its outputs."""
         outs = [f"x{self.made + i}" for i in range(1, len(eqn.outvars) + 1)]
         self.made += len(outs)
-        text = _expression(eqn, ins, self.constant)
-        if text is None:
-            f, many = _primitive(eqn)
-            text, outs[-1:] = f"{self.constant(f)}({', '.join(ins)})", [outs[-1] + "," if many else outs[-1]]
+        text, many = written(eqn, ins, self.constant)
+        outs[-1] += "," if many else ""
         named = [name.rstrip(",") for name in outs]
         self.last.update(dict.fromkeys((*ins, *named), len(self.lines)))
         self.heavy.update(name for name, v in zip(named, eqn.outvars) if math.prod(v.aval.shape) * v.aval.dtype.itemsize >= HEAVY)
@@ -124,8 +131,23 @@ def _fills(eqn):
     return eqn.primitive.name == "broadcast_in_dim" and isinstance(eqn.invars[0], Literal) and math.prod(eqn.outvars[0].aval.shape) <= LARGEST
 
 
-def _filled(eqn):
+def value_of(literal):
+    """The value of a literal."""
+    return np.asarray(literal.val, literal.aval.dtype)[()]
+
+
+def filled(eqn):
+    """The array that an equation fills with one known number."""
     return np.full(eqn.outvars[0].aval.shape, eqn.invars[0].val, eqn.outvars[0].aval.dtype)
+
+
+def written(eqn, ins, constant):
+    """(a primitive of inputs with these names as text, whether its results are several); constant(x) -> the name of a constant."""
+    text = _expression(eqn, ins, constant)
+    if text is not None:
+        return text, False
+    f, many = _primitive(eqn)
+    return f"{constant(f)}({', '.join(ins)})", many
 
 
 def _expression(eqn, ins, constant):
@@ -541,8 +563,8 @@ MADE = {
     "reduce_and": _reduce(np.logical_and.reduce), "reduce_or": _reduce(np.logical_or.reduce),
     "dot_general": _dot_general, "conv_general_dilated": convolution, "slice": _slice, "pad": _pad,
     "concatenate": _concatenate, "stack": _stack, "unstack": _unstack, "tile": _tile, "gather": gather, "scatter": scatter(put),
-    "scatter-add": scatter(np.add.at), "scatter-mul": scatter(np.multiply.at), "scatter-min": scatter(np.minimum.at),
-    "scatter-max": scatter(np.maximum.at), "scan": _scan, "cond": _cond, "sort": _sort, "top_k": _top_k, "bitcast_convert_type": _bitcast, "split": _split,
+    "scatter-add": scatter(each(np.add)), "scatter-mul": scatter(each(np.multiply)), "scatter-min": scatter(each(np.minimum)),
+    "scatter-max": scatter(each(np.maximum)), "scan": _scan, "cond": _cond, "sort": _sort, "top_k": _top_k, "bitcast_convert_type": _bitcast, "split": _split,
     "while": _while, "iota": _iota, "cumsum": _cumulative(np.cumsum),
     "cumprod": _cumulative(np.cumprod), "cummax": _cumulative(np.maximum.accumulate), "cummin": _cumulative(np.minimum.accumulate),
     "shift_right_arithmetic": _shift_right("i"), "shift_right_logical": _shift_right("u"),

@@ -6,6 +6,8 @@ dim of the indices, and the places in the window.  Windows that do not fit are m
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from jax.lax import GatherScatterMode
 
@@ -57,12 +59,38 @@ def gather(params, eqn):
     fills = mode == GatherScatterMode.FILL_OR_DROP
     if any(size > n for size, n in zip(sizes, operand)) or (fills and params["fill_value"] is None):
         raise Unsupported
+    if (d := _of_whole_rows(operand, sizes, numbers, len(shape))) is not None:
+        return _rows(operand[d], d, params["fill_value"] if fills else None)
     places = _Places(operand, len(shape), windows, sizes, list(numbers.start_index_map), shared, not fills)
 
     def run(x, indices):
         where, fits = places.of(indices)
         out = np.broadcast_to(x[where], shape)
         return out if fits is True or np.all(fits) else np.where(fits, out, np.asarray(params["fill_value"]).astype(x.dtype))
+
+    return run
+
+
+def _of_whole_rows(operand, sizes, numbers, rank):
+    """The dim whose whole rows (columns, ...) are read, as `numpy.take` reads them; None for other gathers."""
+    if len(numbers.start_index_map) != 1 or numbers.operand_batching_dims or tuple(numbers.collapsed_slice_dims) != tuple(numbers.start_index_map):
+        return None
+    (d,) = numbers.start_index_map
+    behind = rank - len(operand) + 1
+    whole = all(size == n for i, (size, n) in enumerate(zip(sizes, operand)) if i != d)
+    return d if whole and tuple(numbers.offset_dims) == (*range(d), *range(d + behind, rank)) else None
+
+
+def _rows(n, d, fill):
+    """f(operand, indices) that reads along dim `d` of `n` elements; fill: what stands for those that are not there, None where the nearest does."""
+
+    def run(x, indices):
+        indices = indices[..., 0]
+        out = np.take(x, indices.astype(np.int64, copy=False), d, mode="clip")
+        if fill is None:
+            return out
+        there = (indices >= 0) & (indices < n)
+        return out if there.all() else np.where(there.reshape([1] * d + [*there.shape] + [1] * (x.ndim - d - 1)), out, np.asarray(fill).astype(x.dtype))
 
     return run
 
@@ -80,12 +108,14 @@ def scatter(write):
         sizes = [updates[windows[d]] if d in windows else 1 for d in range(len(operand))]
         if any(size > n for size, n in zip(sizes, operand)):
             raise Unsupported
+        if _writes_whole_rows(operand, sizes, numbers, len(updates)):
+            return _into_rows(write, operand[0], math.prod(operand[1:]), mode == GatherScatterMode.CLIP)
         shared = dict(zip(numbers.operand_batching_dims, numbers.scatter_indices_batching_dims))
         places = _Places(operand, len(updates), windows, sizes, list(numbers.scatter_dims_to_operand_dims), shared, mode == GatherScatterMode.CLIP)
 
         def run(x, indices, new):
             where, fits = places.of(indices)
-            out = np.array(x)
+            out = np.array(x, order="C")
             if fits is not True and not np.all(fits):
                 chosen = np.broadcast_to(fits, new.shape)
                 where, new = tuple([np.broadcast_to(w, new.shape)[chosen] for w in where]), new[chosen]
@@ -97,9 +127,43 @@ def scatter(write):
     return make
 
 
+def _writes_whole_rows(operand, sizes, numbers, rank):
+    rows = tuple(numbers.inserted_window_dims) == tuple(numbers.scatter_dims_to_operand_dims) == (0,) and not numbers.operand_batching_dims
+    return rows and sizes[1:] == list(operand[1:]) and tuple(numbers.update_window_dims) == tuple(range(rank - len(operand) + 1, rank))
+
+
+def _into_rows(write, n, width, clip):
+    """f(operand, indices, updates) that writes rows of `width` elements, of which the operand has `n`."""
+    along = np.arange(width)
+
+    def run(x, indices, new):
+        rows = indices.reshape(-1).astype(np.int64, copy=False)
+        new = new.reshape(rows.size, width)
+        inside = np.clip(rows, 0, n - 1)
+        if not clip and not (there := inside == rows).all():
+            inside, new = inside[there], new[there]
+        out = np.array(x, order="C")
+        write(out.reshape(n, width), (inside[:, None], along), new)
+        return out
+
+    return run
+
+
+def each(ufunc):
+    """A write of all updates of a place, one after another: through flat indices, at which NumPy is three times as fast."""
+
+    def write(out, where, new):
+        at = 0
+        for i, n in zip(where, out.shape):
+            at = at * n + i
+        ufunc.at(out.reshape(-1), np.broadcast_to(at, new.shape).reshape(-1), new.reshape(-1))
+
+    return write
+
+
 def put(out, where, new):
     """The last of several updates of a place stays."""
     out[where] = new
 
 
-__all__ = ["Unsupported", "gather", "put", "scatter"]
+__all__ = ["Unsupported", "each", "gather", "put", "scatter"]

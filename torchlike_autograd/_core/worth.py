@@ -13,10 +13,11 @@ import sys
 import warnings
 import weakref
 
+from .._ops.symbolic import outline
 from . import visits
 from .compiling import is_pass
 from .ends import TURNS, fills
-from .host import host_function
+from .host_sizes import host_function
 from .lines import in_loop, user_line
 from .record import LEAF
 
@@ -76,7 +77,7 @@ def _size(program):
 
 def _primitives(step):
     forms = [v[0] if type(v) is tuple else v.pull for v in step.form.visits] if hasattr(step.form, "visits") else [step.form]
-    return sum(_equations(closed.jaxpr) for f in forms if (closed := getattr(f, "closed", None)) is not None)
+    return sum(_equations(closed.jaxpr) for f in forms if (closed := outline(f)) is not None)
 
 
 def _equations(jaxpr):

@@ -218,8 +218,7 @@ class Form:
             check(dict(zip(self.owners, avals)), self.compute, spec.statics)
         self.node = spec.op.node
         device = spec.statics.get("device") or (devices.common(avals) if all(a.device != "meta" for a in avals) else place(self))
-        self.closed, self.call, self.tuple_out = symbolic.program(self)
-        outs = self.closed.out_avals
+        self.closed, outs, self.call, self.tuple_out = symbolic.program(self)
         for o in outs:
             (check_room if device == "cpu" and not spec.op.is_view else check_bytes)(o.shape, o.dtype.itemsize)
         self.out_avals = tuple(aval(tuple(o.shape), dtypes.from_numpy_dtype(o.dtype), device) for o in outs)
@@ -275,8 +274,7 @@ class Form:
     def host(self, compile_host):
         """The operator on NumPy arrays as `compile_host` makes it (None where it cannot), made once."""
         if self._host is _UNKNOWN:
-            self._host = compile_host(self.closed)
-            symbolic.let_go(self)
+            self._host = compile_host(self)
         return self._host
 
     def reset_host(self):
@@ -441,7 +439,7 @@ class Pullback(Form):
         self.diff_in = self._active(form)
         self.diff_out = tuple(range(len(wanted)))
         self.refuses = refusing(form, given)
-        self.passes = gradient_nodes.passed(self.closed.jaxpr, len(gs)) if form.op.node in gradient_nodes.PASSING else ()
+        self.passes = gradient_nodes.passed(symbolic.outline(self).jaxpr, len(gs)) if form.op.node in gradient_nodes.PASSING else ()
 
     def _trace(self, fixed):
         """Make the program, where the differentiated inputs `fixed` stay."""
@@ -470,7 +468,7 @@ class Pullback(Form):
 
     def _active(self, form):
         """The inputs that the gradients depend on; `masks` says which of them each does, None where all depend on all."""
-        self.masks = None if _has_zero_second(form) or _whole_elsewhere(self.elsewhere) else as_elsewhere(self, self.elsewhere) or dependencies(self.closed.jaxpr)
+        self.masks = None if _has_zero_second(form) or _whole_elsewhere(self.elsewhere) else as_elsewhere(self, self.elsewhere) or dependencies(symbolic.outline(self).jaxpr)
         if form.op.node in gradient_nodes.WHOLE:
             self.masks = None
         all_of = -1 if self.masks is None else union(self.masks)
@@ -495,7 +493,7 @@ class Pullback(Form):
         if masks is None:
             if self.elsewhere is not None or self.op.second is not None or callable(getattr(self.inner.op, "zero_second", None)):
                 return wanted  # operators of their own in torch, which read their input whatever becomes of it
-            masks = readings(self.closed.jaxpr)
+            masks = readings(symbolic.outline(self).jaxpr)
         some = union(masks[k] for k in given)
         return tuple(i for i in wanted if some >> i & 1)
 

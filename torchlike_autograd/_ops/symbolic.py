@@ -27,7 +27,7 @@ from .._core import config, precision
 from .opened import OPEN, TANGENTS
 from .sizes import Relation, can, noting
 from .tracing import abstract, traced
-from .written import writer_of
+from .written import Type, writer_of
 
 FEW = 4  # sizes of a call before symbolic ones are tried
 TRIES = 8  # of a family to find symbolic programs: the first half with examples that differ least, for what changes in a loop, the others with those that differ most
@@ -47,35 +47,27 @@ class Family:
 
 class Symbolic:
     """A Form at symbolic sizes: its program there, `more` that was learnt with it (whether the result is a tuple; what a pullback keeps), what writes it with
-    numbers (None where that cannot be), and its gradients: {key: a Symbolic, or the first example, or None where there is none}."""
+    numbers (None where that cannot be), what runs it on the host (see `_core/host_sizes.py`), and its gradients: {key: a Symbolic, or the first example, or None
+    where there is none}."""
 
-    __slots__ = ("closed", "like", "more", "pulls", "relation", "writer")
+    __slots__ = ("closed", "host", "like", "more", "pulls", "relation", "writer")
 
     def __init__(self, relation, like, closed, more, points):
-        self.relation, self.like, self.closed, self.more, self.pulls = relation, like, closed, more, {}
+        self.relation, self.like, self.closed, self.more, self.pulls, self.host = relation, like, closed, more, {}, None
         self.writer = writer_of(relation, closed, points)
 
     def form(self):
         """A Form that differs from the example by its sizes."""
         out = copy.copy(self.like)
         out.avals, out.out_avals = (
-            [_Type(tuple(s.shape), a.dtype, a.device) for s, a in zip(types, own, strict=True)]
+            [Type(tuple(s.shape), a.dtype, a.device) for s, a in zip(types, own, strict=True)]
             for types, own in ((self.closed.in_avals, out.avals), (self.closed.out_avals, out.out_avals)))
         out.call = jaxpr_as_fun(self.closed)
         return out
 
 
-class _Type:
-    """The type of an array of symbolic sizes."""
-
-    __slots__ = ("device", "dtype", "ndim", "shape")
-
-    def __init__(self, shape, dtype, device=None):
-        self.shape, self.dtype, self.device, self.ndim = shape, dtype, device, len(shape)
-
-
 class Program:
-    """The program of a Form, in `_closed`: None where it was let go, until it is asked for and written again."""
+    """The program of a Form, in `_closed`: None where it is written, until somebody asks for it."""
 
     def __get__(self, form, owner=None):
         if form._closed is None:
@@ -87,18 +79,30 @@ class Program:
         form._closed = closed
 
 
+def outline(form):
+    """The program of a Form, perhaps with symbols for its sizes, for those who ask how its equations hang together; None where it has none."""
+    closed, at = getattr(form, "_closed", None), getattr(form, "at", None)
+    return closed if closed is not None or at is None else at[0].closed
+
+
+def is_written(form):
+    """Whether the program of a Form is written for its sizes."""
+    return getattr(form.call, "func", None) in (_call, _call_whole)
+
+
 def let_go(form):
     """Let go of a program that was written: some hundred objects for each size, which the collector of garbage would look at again and again."""
-    if getattr(form.call, "func", None) in (_call, _call_whole):
+    if is_written(form):
         form._closed = None
 
 
 # Of operators
 
 def program(form):
-    """(the program of a plain Form, what calls it, whether its result is a tuple), traced or written."""
+    """(the program of a plain Form, None where it is written when it is asked for; the types of its results; what calls it; whether its result is a tuple)."""
     closed, is_tuple = _program(form)
-    return closed, _calling(form, closed, lambda: traced(form.apply, *map(abstract, form.avals))), is_tuple
+    outs = form.at[0].writer.results(form.at[1]) if closed is None else closed.out_avals
+    return closed, outs, _calling(form, closed, lambda: traced(form.apply, *map(abstract, form.avals))), is_tuple
 
 
 def _calling(form, closed, trace):
@@ -135,6 +139,8 @@ def _program(form):
     written = None if form.at is None else _written(*form.at)
     if written is not None:
         return written
+    if form.at is not None and form.at[0].writer is not None:
+        form.at = None
     closed, out = traced(form.apply, *map(abstract, form.avals), return_shape=True)
     made = closed, isinstance(out, (tuple, list))
     if family is not None and form.at is None:
@@ -165,11 +171,8 @@ def _family_of(form):
 
 
 def _written(found, values):
-    """(the program of a symbolic form at these values, what was learnt with it), None where it is traced."""
-    try:
-        return None if found.writer is None else (found.writer(values), found.more)
-    except ArithmeticError:  # a number of more than 64 bits
-        return None
+    """(None, what was learnt with the program) of a symbolic form whose program is written at these values; None where it is traced."""
+    return (None, found.more) if found.writer is not None and found.writer.fits(values) else None
 
 
 def _known(family, sizes):
@@ -241,7 +244,7 @@ def _traced_at(form, relation):
 def _at(form, sizes):
     """A Form with other sizes in its types and settings, to be traced."""
     left, out = iter(sizes), copy.copy(form)
-    out.avals = [_Type(tuple(next(left) for _ in a.shape), a.dtype, a.device) for a in form.avals]
+    out.avals = [Type(tuple(next(left) for _ in a.shape), a.dtype, a.device) for a in form.avals]
     out.spec = copy.copy(form.spec)
     out.spec.statics = {
         k: v if not _is_size(k, v) else next(left) if type(v) is int else tuple(next(left) for _ in v) for k, v in form.spec.statics.items()}
@@ -256,7 +259,7 @@ def _is_size(name, value):
 # Of gradients
 
 def gradients(pull, key, trace):
-    """(the program of a pullback, what calls it, what it keeps), written or traced.
+    """(the program of a pullback, None where it is written when it is asked for; what calls it; what it keeps).
 
     trace(form) -> (program, what it keeps), for the Form whose gradients these are, or it at symbolic sizes; key: what `trace` depends on beside that.
     """
@@ -275,6 +278,7 @@ def _gradients(pull, key, trace):
         written = _written(*pull.at)
         if written is not None:
             return written
+        pull.at = None
     closed, keep = trace(pull.inner)
     if known == ():
         found.pulls[key] = values, closed, keep

@@ -15,6 +15,15 @@ from . import tracing
 from .sizes import function
 
 
+class Type:
+    """The type of an array."""
+
+    __slots__ = ("device", "dtype", "ndim", "shape")
+
+    def __init__(self, shape, dtype, device=None):
+        self.shape, self.dtype, self.device, self.ndim = shape, dtype, device, len(shape)
+
+
 def writer_of(relation, closed, points):
     """What writes a program if it gives that of each of the points [(values, program)], else None."""
     writer = Writer(relation, closed)
@@ -31,6 +40,7 @@ def _text(program):
     return _IDLE.sub(r"\1", str(program))
 
 
+_BEYOND = 1 << 63
 _IDLE = re.compile(r"np\.int64\((-?\d+)\)|jvp=\w+|\s+")
 _TRACERS = frozenset((("custom_jvp_call", "jvp_jaxpr_fun"),))
 
@@ -58,7 +68,8 @@ class Writer:
         self.types, self.known = [], {}  # the types with sizes, each once; id of a type -> its place there
         self.changing = {}  # id of an equation -> its parameters that are not as they are at all sizes
         self._look(closed)
-        self.sizes = function(self.texts, len(relation.symbols))
+        self.symbols = len(relation.symbols)
+        self.sizes = function(self.texts, self.symbols)
 
     def _look(self, value):
         """Collect what depends on sizes; whether something does."""
@@ -91,17 +102,52 @@ class Writer:
             self.known[id(aval)] = place
         return True
 
-    def __call__(self, values):
+    def __call__(self, values, origins=None):
+        """The program at these values of the symbols; origins: a list that gets (equation, or literal that stands for one; the symbolic equation)."""
         n = self.sizes(*values)
-        types = [a.update(shape=tuple([n[self.places[id(d)]] if type(d) is self.kind else d for d in a.shape])) for a in self.types]
-        return ClosedJaxpr(self._jaxpr(self.closed.jaxpr, n, types), self.closed.consts)
+        return ClosedJaxpr(self._jaxpr(self.closed.jaxpr, n, self._types_at(n), origins), self.closed.consts)
 
-    def _jaxpr(self, jaxpr, n, types):
-        names, eqns, known = {}, [], self.known
+    def _types_at(self, n):
+        return functools.cache(lambda: [a.update(shape=self.shape(a, n)) for a in self.types])
+
+    def shape(self, aval, n):
+        """That of a type at sizes `n`."""
+        return tuple([n[self.places[id(d)]] if type(d) is self.kind else d for d in aval.shape])
+
+    def fits(self, values):
+        """Whether the sizes at these values have 64 bits at most."""
+        n = self.sizes(*values)
+        return not n or -_BEYOND <= min(n) <= max(n) < _BEYOND
+
+    def results(self, values):
+        """The types of the program's results at these values."""
+        n = self.sizes(*values)
+        return [Type(self.shape(v.aval, n), v.aval.dtype) for v in self.closed.jaxpr.outvars]
+
+    @functools.cached_property
+    def bytes(self):
+        """f(*values) -> the bytes of the largest array whose type has sizes."""
+        most = [f"{'*'.join(f'({d})' for d in a.shape)}*{a.dtype.itemsize}" for a in self.types]
+        largest = function([f"max({', '.join(['0', *most])})"], self.symbols)
+        return lambda *values: largest(*values)[0]
+
+    def places_in(self, value):
+        """The places among the sizes that something of the symbolic program depends on."""
+        if type(value) is self.kind:
+            return {self.places[id(value)]}
+        if isinstance(value, (tuple, list)):
+            return set().union(*map(self.places_in, value))
+        if isinstance(value, (ClosedJaxpr, Jaxpr)):
+            return set(self.places.values())
+        inner = value.shape if isinstance(value, jax.core.ShapedArray) else list(vars(value).values()) if dataclasses.is_dataclass(value) else ()
+        return self.places_in(inner)
+
+    def _jaxpr(self, jaxpr, n, types, origins=None):
+        names, eqns, known, now = {}, [], self.known, types()
 
         def new(v):
             place = known.get(id(v.aval))
-            names[v] = out = Var(v.aval if place is None else types[place])
+            names[v] = out = Var(v.aval if place is None else now[place])
             return out
 
         def named(v):
@@ -109,19 +155,27 @@ class Writer:
 
         constvars, invars = list(map(new, jaxpr.constvars)), list(map(new, jaxpr.invars))
         for eqn in jaxpr.eqns:
-            number = self._number(eqn, names, n)
+            number = self.number(eqn, names, n)
             if number is not None:
-                names[eqn.outvars[0]] = number
-                continue
-            params, changing = eqn.params, self.changing[id(eqn)]
-            if changing:
-                name = eqn.primitive.name
-                params = {**params, **{k: _never() if (name, k) in _TRACERS else self._value(params[k], n, types) for k in changing}}
-            inputs = [named(v) for v in eqn.invars]
-            eqns.append(eqn.replace(invars=inputs, outvars=[new(v) for v in eqn.outvars], params=params))
+                names[eqn.outvars[0]] = made = number
+            else:
+                inputs = [named(v) for v in eqn.invars]
+                made = eqn.replace(invars=inputs, outvars=[new(v) for v in eqn.outvars], params=self.params(eqn, n, types, origins))
+                eqns.append(made)
+            if origins is not None:
+                origins.append((made, eqn))
         return jaxpr.replace(constvars=constvars, invars=invars, eqns=eqns, outvars=list(map(named, jaxpr.outvars)))
 
-    def _number(self, eqn, names, n):
+    def params(self, eqn, n, types=None, origins=None):
+        """The parameters of an equation at sizes `n`."""
+        params, changing = eqn.params, self.changing[id(eqn)]
+        if not changing:
+            return params
+        types = types or self._types_at(n)
+        name = eqn.primitive.name
+        return {**params, **{k: _never() if (name, k) in _TRACERS else self._value(params[k], n, types, origins) for k in changing}}
+
+    def number(self, eqn, names, n):
         """The literal that an equation stands for which reads a size, converts or divides some; None for others."""
         name = eqn.primitive.name
         if name == "dim_as_value":
@@ -135,13 +189,13 @@ class Writer:
             return Literal(np.asarray(ins[0].val).astype(aval.dtype)[()], aval)
         return Literal(np.divide(*[v.val for v in ins]), aval) if aval.dtype == np.float64 else None  # as Python divides sizes
 
-    def _value(self, value, n, types):
+    def _value(self, value, n, types, origins):
         if type(value) is self.kind:
             return n[self.places[id(value)]]
         if type(value) in (tuple, list):
-            return type(value)([self._value(v, n, types) for v in value])
+            return type(value)([self._value(v, n, types, origins) for v in value])
         if isinstance(value, ClosedJaxpr):
-            return ClosedJaxpr(self._jaxpr(value.jaxpr, n, types), value.consts)
+            return ClosedJaxpr(self._jaxpr(value.jaxpr, n, types, origins), value.consts)
         if isinstance(value, Jaxpr):
-            return self._jaxpr(value, n, types)
-        return types[self.known[id(value)]] if id(value) in self.known else value
+            return self._jaxpr(value, n, types, origins)
+        return types()[self.known[id(value)]] if id(value) in self.known else value
