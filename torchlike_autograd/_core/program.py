@@ -23,11 +23,12 @@ class Program:
     keeps: for each kept slot (slot, place among outs, type);
     placed: whether values are anywhere but on the host, then its pieces (placed.py);
     graph: whether anything live can still be differentiated; leads: see `edges_lead`; arguments: outside slots passed in; steps: what runs;
-    sources: see `results.sources_of`; passes, size: see worth.py; runs: how often; spent: seconds of runs op by op but for the first.
+    hosted: see `worth.on_host`; sources: see `results.sources_of`; passes, size: see worth.py; runs: how often;
+    spent: seconds of runs op by op but for the first.
     """
 
-    __slots__ = ("__weakref__", "argument_indices", "arguments", "compiled", "donates", "graph", "guarded", "keeps", "kept", "leads", "mask", "numbers", "outs",
-                 "passes", "placed", "prefix", "runs", "sent", "shown", "size", "sources", "spent", "steps")
+    __slots__ = ("__weakref__", "argument_indices", "arguments", "compiled", "donates", "graph", "guarded", "hosted", "keeps", "kept", "leads", "mask",
+                 "numbers", "outs", "passes", "placed", "prefix", "runs", "sent", "shown", "size", "sources", "spent", "steps")
 
     def __init__(self, prefix, mask):
         self.prefix, self.mask = prefix, mask
@@ -53,7 +54,7 @@ class Program:
         self.donates = ()  # places among the arguments of those that give their memory away, see donation.py
         self.sent = None, None  # the numbers of the last run: their bytes, and the device's array once they came twice
         self.runs, self.spent, self.size = 0, 0.0, None
-        self.leads = self.passes = None
+        self.leads = self.passes = self.hosted = None
 
     def function(self):
         """f(floats, ints, *arrays) -> arrays of `outs`."""

@@ -63,16 +63,16 @@ class Prefix:
     size, inputs, numbers: counts of computed slots, outside slots and (floats, ints); weight: operators that the program would hold; turned: whether a
     backward pass is recorded; guarded: whether a call is that checks data; setup: see `setup_after`; watched: whether each call is looked at (watch.py), so
     that none is remembered; frees: first slots of the nodes that backward passes have released (retain_graph is structure); next: edges; memo, programs:
-    dictionaries made when first used, as most nodes need none.
+    dictionaries made when first used, as most nodes need none; notes: whether there is a memo.
     """
 
-    __slots__ = ("aval", "first", "frees", "guarded", "inputs", "memo", "needs", "next", "numbers", "parent", "programs", "setup", "size", "step", "turned",
-                 "used", "watched", "weight")
+    __slots__ = ("aval", "first", "frees", "guarded", "inputs", "memo", "needs", "next", "notes", "numbers", "parent", "programs", "setup", "size", "step",
+                 "turned", "used", "watched", "weight")
 
     def __init__(self, parent, step, size, inputs, numbers, weight=0):
         self.parent, self.step, self.weight = parent, step, weight
         self.size, self.inputs, self.numbers = size, inputs, numbers
-        self.next = {}
+        self.next, self.notes = {}, False
         self.used = 0
         if parent is None:
             self.turned, self.watched, self.frees, self.guarded, self.setup = False, False, frozenset(), False, NOTHING
@@ -93,14 +93,14 @@ class Prefix:
         if name not in ("memo", "programs"):
             raise AttributeError(name)
         setattr(self, name, {})
+        self.notes |= name == "memo"
         return getattr(self, name)
 
     def above(self, name):
         """(what the nearest node from here up remembers by a name, or None; the steps that lead from there to here)."""
         chain, node = [], self
         while node.parent is not None:
-            found = _remembered(node, name)
-            if found is not None:
+            if node.notes and (found := node.memo.get(name)) is not None:
                 return found, chain[::-1]
             chain.append(node.step)
             node = node.parent
@@ -114,14 +114,6 @@ class Prefix:
             steps, outside = before or ([], [])
             out = self.memo["steps"] = (steps + [s for s in chain if type(s) is Step], outside + [s for s in chain if type(s) is not Step])
         return out
-
-
-def _remembered(prefix, name):
-    """What a node remembers by a name; makes no dictionary where it remembers nothing."""
-    try:
-        return object.__getattribute__(prefix, "memo").get(name)
-    except AttributeError:
-        return None
 
 
 ROOT = Prefix(None, None, 0, 0, (0, 0))

@@ -134,8 +134,14 @@ def _in_training(program):
 
 def on_host(program):
     """Whether the host runs all its operators, or all but the ODD-th part: those are compiled each by itself."""
-    if program.placed and not visits.can_visit(program):
-        return False
+    if program.placed:
+        return visits.can_visit(program) and _has_host(program)
+    if program.hosted is None:
+        program.hosted = _has_host(program)
+    return program.hosted
+
+
+def _has_host(program):
     missing, known = program.prefix.weight // ODD, set()
     for step in program.steps:
         if step.kind == "op" and step.form not in known:

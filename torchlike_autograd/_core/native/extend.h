@@ -150,7 +150,7 @@ static PyObject *prefix_after(PyObject *prefix, PyObject *step, PyObject *number
     struct slot slots[] = {
         {prefix_parent, Py_NewRef(prefix)}, {prefix_step, step}, {prefix_numbers, numbers}, {prefix_weight, plus(SLOT(prefix, prefix_weight), 1)},
         {prefix_size, plus(SLOT(prefix, prefix_size), PyTuple_GET_SIZE(avals))}, {prefix_inputs, Py_NewRef(SLOT(prefix, prefix_inputs))},
-        {prefix_next, PyDict_New()}, {prefix_used, Py_NewRef(ZERO)}, {prefix_turned, Py_NewRef(SLOT(prefix, prefix_turned))},
+        {prefix_next, PyDict_New()}, {prefix_notes, Py_NewRef(Py_False)}, {prefix_used, Py_NewRef(ZERO)}, {prefix_turned, Py_NewRef(SLOT(prefix, prefix_turned))},
         {prefix_watched, Py_NewRef(Py_False)}, {prefix_frees, Py_NewRef(SLOT(prefix, prefix_frees))},
         {prefix_setup, matters ? PyLong_FromLong(2) : Py_NewRef(setup)},
         {prefix_guarded, Py_NewRef(checks == Py_True ? checks : SLOT(prefix, prefix_guarded))},

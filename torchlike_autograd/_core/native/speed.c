@@ -140,7 +140,7 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"Simple", "prefix", &simple_prefix}, {"Simple", "saving", &simple_saving},
         {"Simple", "ones", &simple_ones}, {"Simple", "form", &simple_form}, {"Simple", "reads", &simple_reads}, {"Simple", "numbers", &simple_numbers},
         {"Prefix", "memo", &prefix_memo},
-        {"Prefix", "next", &prefix_next}, {"Prefix", "aval", &prefix_aval}, {"Prefix", "needs", &prefix_needs}, {"Prefix", "first", &prefix_first},
+        {"Prefix", "next", &prefix_next}, {"Prefix", "notes", &prefix_notes}, {"Prefix", "aval", &prefix_aval}, {"Prefix", "needs", &prefix_needs}, {"Prefix", "first", &prefix_first},
         {"ThreadState", "tape", &st_tape}, {"ThreadState", "grad", &st_grad}, {"ThreadState", "root", &st_root}, {"ThreadState", "anomaly", &st_anomaly},
         {"Counter", "n", &counter_n}, {"Counter", "writer", &counter_writer},
         {"Cell", "value", &cell_value}, {"Cell", "counter", &cell_counter}, {"Cell", "layout", &cell_layout}, {"Cell", "n", &cell_n},

@@ -103,7 +103,7 @@ static Py_ssize_t program_guarded, program_runs, program_prefix, program_graph, 
 static Py_ssize_t program_compiled, program_donates, program_sources, program_numbers, program_sent, program_places;
 static Py_ssize_t leaf_grad, leaf_off, simple_arrivals, simple_checked, simple_first, simple_prefix, simple_saving;
 static Py_ssize_t simple_ones, simple_form, simple_reads, simple_numbers;
-static Py_ssize_t prefix_memo, prefix_next, prefix_aval, prefix_needs, prefix_first;
+static Py_ssize_t prefix_memo, prefix_next, prefix_notes, prefix_aval, prefix_needs, prefix_first;
 static Py_ssize_t st_tape, st_grad, st_root, st_anomaly;
 static Py_ssize_t counter_n, counter_writer;
 static Py_ssize_t cell_value, cell_counter, cell_layout, cell_n;
