@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from jax import lax
 
+from torchlike_autograd._core import host_indexed
 from torchlike_autograd._core.host import program_function
 
 RNG = np.random.default_rng(0)
@@ -79,6 +80,10 @@ CASES = {
     "add_rows_of_rows": (lambda x, v: x.at[BATCHED[:2]].add(v), X, RNG.standard_normal((2, 2, 4)).astype(np.float32)),
     "add_outside_of_volumes": (lambda x, v: x.at[OUT].multiply(v), RNG.standard_normal((5, 2, 3)), RNG.standard_normal((3, 2, 3))),
     "add_rows_without_columns": (lambda x, v: x.at[TWICE].add(v), X[:, :0], V[:, :0]),
+    "choose_of_many": (lambda x, y: (jnp.where(x > 0, x, y), jnp.where(x > 0, 0.0, y), jnp.where(x < 1, x, -0.0), jnp.where(x != x, 1.5, y.T.reshape(x.shape))),
+                       np.resize(ODD, (90, 50)), np.resize(ODD[::-1], (90, 50))),
+    "choose_of_many_kinds": (lambda x: [jnp.where(x > 3, x.astype(t), jnp.asarray(-1, t)) for t in (np.int8, np.int64, np.float16, np.float64, np.complex64)],
+                             np.arange(5000) % 7),
     "take_rows_of_rows": (lambda x: x.at[BATCHED].get(mode="fill", fill_value=7.0), X[:3]),
     "take_columns_of_volumes": (lambda x: x.at[:, BATCHED].get(mode="clip"), RNG.standard_normal((2, 3, 4))),
     "take_nothing": (lambda x: x[OUT[:0]], X),
@@ -168,3 +173,23 @@ def test_what_is_large_is_left_to_xla():
     with jax.enable_x64(True):
         assert program_function(jax.make_jaxpr(jnp.sin)(jax.ShapeDtypeStruct(((1 << 13) + 1, 1 << 12), np.float64))) is None
         assert program_function(jax.make_jaxpr(lax.linalg.cholesky)(np.zeros((257, 2, 2)))) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64, np.uint8])
+def test_rows_are_added_one_after_another(dtype):
+    """By SciPy as by NumPy, to the last bit, also where numbers are none."""
+    assert host_indexed._imported() is not None
+    rows, new = (np.resize(ODD[:size].astype(dtype) if np.dtype(dtype).kind == "f" else np.arange(size).astype(dtype), (size, 30)) for size in (7, 9))
+    numbers = np.array([6, 0, 6, 6, 1, 0, 6, 3, 3])
+    one, other = rows.copy(), rows.copy()
+    with np.errstate(all="ignore"):
+        host_indexed.each(np.add)(one, (numbers[:, None], np.arange(30)), new)
+        host_indexed._imported()(7, 9, 30, np.arange(10), numbers, np.ones(9, dtype), new.reshape(-1), other.reshape(-1))
+    assert one.tobytes() == other.tobytes()
+
+
+def test_scipy_is_imported_once_it_has_been_worth_that(monkeypatch):
+    monkeypatch.setattr(host_indexed, "_added", [0])
+    monkeypatch.delitem(host_indexed.sys.modules, "scipy.sparse", raising=False)
+    assert host_indexed._products(host_indexed._WORTH - 1) is None
+    assert host_indexed._products(1) is host_indexed._imported() is not None

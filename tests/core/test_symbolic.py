@@ -223,13 +223,16 @@ def test_host_functions_are_compiled_once_for_all_sizes(monkeypatch):
     assert len(compared) > 100 and len(compiled) * 20 < len(compared)
 
 
-def test_large_arrays_of_new_sizes_are_compiled_for_themselves():
-    """Where memory is worth letting go of after its last use, the text is another one."""
+def test_arrays_of_new_sizes_are_let_go_after_their_last_use():
+    """Whether memory is worth that depends on the sizes; the text, which is the same for all, lets go of it in any case."""
     _forget()
     for n in (3, 4, 5, 6, 7, 300, 8):
         x = torch.full((n, 100), 2.0, requires_grad=True)
         (x.exp() * x).sum().backward()
+        x.softmax(1).sum().item()
         np.testing.assert_allclose(x.grad.numpy(), np.full((n, 100), 3 * np.exp(2.0)), rtol=1e-6)
+    texts = [f.at[0].host.text for s in spec.SPECS for f in s.forms.values() if f.spec.op.name == "_softmax" and f.at and f.at[0].host]
+    assert any(len(text.lines) > 1 for text in texts) and all("del " in line for text in texts for line in text.lines[1:])
 
 
 def test_programs_that_were_written_are_let_go(traces):

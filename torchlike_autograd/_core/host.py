@@ -16,7 +16,7 @@ import numpy as np
 from jax.extend.core import Literal
 
 from .dtypes import DOUBLED
-from .host_indexed import Unsupported, each, gather, put, scatter
+from .host_indexed import Unsupported, add_rows, each, gather, put, scatter
 from .host_linalg import FACTORISATIONS
 from .host_math import BITWISE, ELEMENTWISE
 from .host_windows import convolution
@@ -90,7 +90,7 @@ class HostWriter:
                 continue
             if eqn.primitive.name == "dynamic_update_slice" and eqn.invars[0] in fills and eqn.invars[0] not in names:
                 names[eqn.invars[0]] = self.filled(fills.pop(eqn.invars[0]))  # the line below copies it
-            ins = [name_of(v) for v in eqn.invars]
+            ins = [self.literal(fills[v].invars[0]) if _takes_numbers(eqn) and v in fills and v not in names else name_of(v) for v in eqn.invars]
             inner = _inner(eqn)
             if inner is not None:
                 names.update(zip(eqn.outvars, self.inline(inner.jaxpr, inner.consts, ins)))
@@ -124,6 +124,16 @@ class HostWriter:
         if eqn.primitive.name in _ARRAYS and eqn.outvars[0].aval.shape and eqn.outvars[0].aval.dtype in _DTYPES:
             self.arrays.add(outs[0])
         return named
+
+
+def looks_at_sizes(eqn):
+    """Whether what runs a primitive may depend on its sizes."""
+    return eqn.primitive.name not in _SIZELESS
+
+
+def _takes_numbers(eqn):
+    """Whether a number can stand for an input that is an array of it."""
+    return eqn.primitive.name == "select_n" and eqn.invars[0].aval.shape and eqn.invars[0].aval.dtype == bool
 
 
 def _fills(eqn):
@@ -173,6 +183,7 @@ _REDUCTIONS = {"reduce_sum", "reduce_max", "reduce_min", "reduce_prod"}
 _SAME = {"stop_gradient", "copy", "copy_p", "optimization_barrier"}
 _ARRAYS = {"add", "add_any", "sub", "mul", "tanh", "exp", "squeeze", "expand_dims", "reshape", "concatenate", "dot_general", "dynamic_update_slice"}
 _DTYPES = {np.dtype(np.float32), np.dtype(np.float64)}
+_SIZELESS = {*ELEMENTWISE, "convert_element_type", "concatenate", "transpose", "rev", "integer_pow"}
 _SIGNS = {"add": "+", "add_any": "+", "sub": "-", "mul": "*", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
 
@@ -563,7 +574,7 @@ MADE = {
     "reduce_and": _reduce(np.logical_and.reduce), "reduce_or": _reduce(np.logical_or.reduce),
     "dot_general": _dot_general, "conv_general_dilated": convolution, "slice": _slice, "pad": _pad,
     "concatenate": _concatenate, "stack": _stack, "unstack": _unstack, "tile": _tile, "gather": gather, "scatter": scatter(put),
-    "scatter-add": scatter(each(np.add)), "scatter-mul": scatter(each(np.multiply)), "scatter-min": scatter(each(np.minimum)),
+    "scatter-add": scatter(each(np.add), add_rows), "scatter-mul": scatter(each(np.multiply)), "scatter-min": scatter(each(np.minimum)),
     "scatter-max": scatter(each(np.maximum)), "scan": _scan, "cond": _cond, "sort": _sort, "top_k": _top_k, "bitcast_convert_type": _bitcast, "split": _split,
     "while": _while, "iota": _iota, "cumsum": _cumulative(np.cumsum),
     "cumprod": _cumulative(np.cumprod), "cummax": _cumulative(np.maximum.accumulate), "cummin": _cumulative(np.minimum.accumulate),

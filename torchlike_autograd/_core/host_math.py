@@ -25,8 +25,24 @@ def _select_n(which, *cases):
     if not which.shape:
         return cases[int(which)]
     if len(cases) == 2 and which.dtype == bool:
-        return np.where(which, cases[1], cases[0])
+        return _chosen(which, *cases)
     return np.choose(which, cases)
+
+
+_MANY = 4096
+_INTEGERS = {2: np.int16, 4: np.int32, 8: np.int64}
+
+
+def _chosen(which, a, b):
+    """b where `which`, else a: of many numbers by their bits, which takes half as long as asking for each."""
+    integer = _INTEGERS.get(b.dtype.itemsize)
+    if which.size < _MANY or integer is None or b.dtype.kind not in "fiu":
+        return np.where(which, b, a)
+    mask = np.negative(which.view(np.int8)).astype(integer)
+    a, b, dtype = a.view(integer), b.view(integer), b.dtype
+    if not a.shape and not a:
+        return (b & mask).view(dtype)
+    return ((a ^ b) & mask ^ a).view(dtype)
 
 
 def _one_minus_square(x):

@@ -3,7 +3,7 @@
 A program that is written for its sizes (`_ops/symbolic.py`) would be compiled for the host at each of them: the same text, with other constants.  Here the text
 is made at the first sizes, with a note of which constants come from which symbolic equation.  At other sizes these constants alone are made anew, from the
 equation with numbers for the symbols, as `host.py` would make them, and remembered for the sizes that they depend on.  Where the text of a line would be
-another one, or an array is not small, the program is written and compiled for itself.
+another one, the program is written and compiled for itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from jax.extend.core import Literal
 
 from .._ops import symbolic
 from .._ops.written import Type
-from .host import HEAVY, HostWriter, filled, program_function, value_of, written
+from .host import LARGEST, HostWriter, filled, looks_at_sizes, program_function, value_of, written
 from .host_indexed import Unsupported
 
 MOST = 256  # sizes for which the constants of a line are remembered
@@ -42,7 +42,7 @@ class OfSizes:
         self.sizes, self.text = sizes, None
 
     def __call__(self, values):
-        if self.sizes.bytes(*values) >= HEAVY:
+        if self.sizes.elements(*values) > LARGEST:
             return None
         try:
             if self.text is None:
@@ -67,8 +67,6 @@ class _Text(HostWriter):
         self.origins = {id(made): eqn for made, eqn in origins}
         self.numbers = {eqn.outvars[0]: eqn for made, eqn in origins if isinstance(made, Literal)}
         self.code = self.program(closed.jaxpr, closed.consts)
-        if self.heavy:
-            raise _OtherwiseError
         del self.origins  # ids of what is let go
 
     def at(self, n):
@@ -92,8 +90,10 @@ class _Text(HostWriter):
     def line(self, eqn, ins):
         first = len(self.scope)
         named = super().line(eqn, ins)
-        text = self.lines[-1].partition(" = ")[2]
-        self._note(_Line, self._origin(eqn), tuple(self.scope)[first:], ins, text)
+        text, origin = self.lines[-1].partition(" = ")[2], self._origin(eqn)
+        if looks_at_sizes(eqn):
+            self._note(_Line, origin, tuple(self.scope)[first:], ins, text)
+        self.heavy.update(name for name, v in zip(named, origin.outvars) if self.sizes.places_in(v.aval))  # perhaps so
         return named
 
     def _origin(self, eqn):

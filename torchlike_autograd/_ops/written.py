@@ -125,10 +125,10 @@ class Writer:
         return [Type(self.shape(v.aval, n), v.aval.dtype) for v in self.closed.jaxpr.outvars]
 
     @functools.cached_property
-    def bytes(self):
-        """f(*values) -> the bytes of the largest array whose type has sizes."""
-        most = [f"{'*'.join(f'({d})' for d in a.shape)}*{a.dtype.itemsize}" for a in self.types]
-        largest = function([f"max({', '.join(['0', *most])})"], self.symbols)
+    def elements(self):
+        """f(*values) -> those of the largest array whose type has sizes."""
+        most = ["*".join(f"({d})" for d in a.shape) for a in self.types]
+        largest = function([f"max({', '.join(['0', '0', *most])})"], self.symbols)
         return lambda *values: largest(*values)[0]
 
     def places_in(self, value):
