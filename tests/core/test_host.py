@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from jax import lax
 
-from torchlike_autograd._core import host_indexed
+from torchlike_autograd._core import host_indexed, host_threads
 from torchlike_autograd._core.host import program_function
 
 RNG = np.random.default_rng(0)
@@ -193,3 +193,28 @@ def test_scipy_is_imported_once_it_has_been_worth_that(monkeypatch):
     monkeypatch.delitem(host_indexed.sys.modules, "scipy.sparse", raising=False)
     assert host_indexed._products(host_indexed._WORTH - 1) is None
     assert host_indexed._products(1) is host_indexed._imported() is not None
+
+
+def test_small_products_take_one_thread():
+    """And leave the number of threads as it was, whatever happens."""
+    if host_threads._blas() is None:
+        pytest.skip("NumPy's BLAS is another library")
+    count, limit = host_threads._blas()
+    before, seen = count(), []
+
+    def product(fails):
+        seen.append(count())
+        if fails:
+            raise ZeroDivisionError
+        return fails
+
+    limit(2)
+    try:
+        two = count()  # 1 on a machine with one processor
+        assert host_threads.alone(product, host_threads.FEW)(False) is False
+        with pytest.raises(ZeroDivisionError):
+            host_threads.alone(product, host_threads.FEW)(True)
+        assert seen == [1, 1] and count() == two
+        assert host_threads.alone(product, host_threads.MANY) is host_threads.alone(product, 5) is product
+    finally:
+        limit(before)

@@ -19,6 +19,7 @@ from .dtypes import DOUBLED
 from .host_indexed import Unsupported, add_rows, each, gather, put, scatter
 from .host_linalg import FACTORISATIONS
 from .host_math import BITWISE, ELEMENTWISE
+from .host_threads import alone
 from .host_windows import convolution
 from .loops import parts
 
@@ -339,8 +340,9 @@ def _dot_general(params, eqn):
 
 def _dot_of_one_dtype(params, eqn, dtype):
     ((lc, rc), (lb, rb)) = params["dimension_numbers"]
+    work = math.prod(eqn.outvars[0].aval.shape) * math.prod(eqn.invars[0].aval.shape[i] for i in lc)
     if not lb:
-        return _product(tuple(lc), tuple(rc), *(len(v.aval.shape) for v in eqn.invars), dtype)
+        return alone(_product(tuple(lc), tuple(rc), *(len(v.aval.shape) for v in eqn.invars), dtype), work)
     nl, nr = len(eqn.invars[0].aval.shape), len(eqn.invars[1].aval.shape)
     left = [*lb, *(i for i in range(nl) if i not in lb and i not in lc), *lc]
     right = [*rb, *rc, *(i for i in range(nr) if i not in rb and i not in rc)]
@@ -355,7 +357,7 @@ def _dot_of_one_dtype(params, eqn, dtype):
         b = np.transpose(b, right).reshape(batch, inner, columns)
         return np.matmul(a, b).reshape(shape)
 
-    return run
+    return alone(run, work)
 
 
 def _product(lc, rc, nl, nr, dtype):

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from .host_indexed import Unsupported
+from .host_threads import alone
 
 LARGEST = 1 << 22  # elements of all windows
 MOST = 1 << 28  # multiplications; larger convolutions are left to XLA
@@ -43,7 +44,7 @@ def convolution(params, eqn):
         found = np.moveaxis(found, (0, -1), (1, 2)).reshape(out)  # batch, groups and features, space
         return np.transpose(found, order)
 
-    return run
+    return alone(run, several * rows * inner * features)
 
 
 def _spaced(shape, padding, dilation):
