@@ -95,7 +95,8 @@ SPECS = weakref.WeakSet()  # all of them
 class Spec:
     """Operator + statics (hashable, by name) + argument pattern; made by `spec_of` and interned per operator."""
 
-    __slots__ = ("__weakref__", "bends", "checks", "forms", "guarded", "hot", "lies", "links", "op", "pattern", "single_view", "statics")
+    __slots__ = ("__weakref__", "bends", "checks", "forms", "guarded", "hot", "layout", "lies", "links", "op", "pattern", "single_view",
+                 "statics")
     weight = 1
 
     def __init__(self, op, statics, pattern):
@@ -109,7 +110,7 @@ class Spec:
         self.bends = op.key in _BENDING
         rule = getattr(op, "lies", None)  # operators that are made of others have none
         self.lies = None if rule is None else getattr(rule, "always", False)  # whether to ask how results lie: never, where an operand does not lie by rows, always
-        self.forms = {}
+        self.forms, self.layout = {}, None  # of its Forms
         SPECS.add(self)
 
     def form(self, avals) -> Form:
@@ -227,7 +228,10 @@ class Form:
         self.silent = getattr(spec.op, "silent", None) is not None and spec.op.silent(*avals, **spec.statics)
 
     def _layout(self):
-        return Layout(self.spec.op, self.spec.pattern)
+        spec = self.spec
+        if spec.layout is None:
+            spec.layout = Layout(spec.op, spec.pattern)
+        return spec.layout
 
     def _differentiable(self):
         op = self.op
