@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 
-from .._C._functorch import _add_batch_dim, _remove_batch_dim, _vmap_decrement_nesting, _vmap_increment_nesting, is_batchedtensor  # noqa: F401
+from .._C._functorch import _add_batch_dim, _remove_batch_dim, _vmap_decrement_nesting, _vmap_increment_nesting, is_batchedtensor
 from .._core import levels
 from .._core import publish as _publish
 from .._core.pytree import broadcast, flatten, unflatten
 from .._tensor import Tensor
-from ..autograd._vmap import enter, leave, vmap
+from ..autograd._vmap import ARRIVING, enter, leave, vmap
 from ..autograd._vmap import name_of as _get_name  # noqa: F401
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten  # noqa: F401
+
+# A program may put a function of its own in the place of `_add_batch_dim`, to give tensors back the class that they lose in a map: it is asked for by name.
+ARRIVING.append(lambda level, x, d: _add_batch_dim(x, d, 1 + levels.running().index(level)))
 
 vmap_impl = vmap
 in_dims_t = int | tuple

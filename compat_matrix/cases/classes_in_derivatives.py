@@ -1,0 +1,151 @@
+"""What subclasses of Tensor are inside derivatives: dual tensors keep the class, what a reverse-mode transformation hands on does not."""
+
+import importlib
+
+from compat_matrix.case import case
+
+
+def _module(torch, name):
+    return importlib.import_module(f"{torch.__name__}.{name}")
+
+
+def _listening(torch):
+    told = []
+
+    class Told(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            if getattr(func, "__name__", "").endswith("_dual"):
+                told.append((func.__name__, [t.__name__ for t in types], [type(a).__name__ for a in args], sorted((kwargs or {}).items())))
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    return Told, told
+
+
+def _names(*ts):
+    return [type(t).__name__ for t in ts]
+
+
+@case("classes_in_derivatives.dual_tensors")
+def _(torch):
+    forward = torch.autograd.forward_ad
+    Told, told = _listening(torch)
+    x, s = torch.arange(1., 3), torch.arange(1., 3).as_subclass(Told)
+    with forward.dual_level():
+        for name, primal, tangent in (("both", s, s), ("primal", s, x), ("tangent", x, s), ("none", x, x), ("parameter", torch.nn.Parameter(x), x)):
+            d = forward.make_dual(primal, tangent)
+            yield name, _names(d, *forward.unpack_dual(d)), type(forward.unpack_dual(d)).__name__, d.requires_grad
+            yield f"{name} product", _names(d * 2, *forward.unpack_dual(d * 2)), forward.unpack_dual(d * 2).tangent.as_subclass(torch.Tensor)
+        yield "without", _names(*forward.unpack_dual(s)), forward.unpack_dual(x).primal is x
+        d = forward.make_dual(s, s)
+        d.mul_(3)
+        yield "written", s.as_subclass(torch.Tensor), _names(d)
+        with torch._C.DisableTorchFunctionSubclass():
+            yield "not asked", _names(forward.make_dual(s, s), forward.unpack_dual(d).primal)
+        yield "by name", _names(torch._unpack_dual(d, level=0), torch._make_dual(s, x, level=0))
+    yield "told", told
+
+
+@case("classes_in_derivatives.refused_duals")
+def _(torch):
+    forward = torch.autograd.forward_ad
+
+    class Refusing(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return NotImplemented if func.__name__.endswith("_dual") else super().__torch_function__(func, types, args, kwargs or {})
+
+    x, s = torch.ones(2), torch.ones(2).as_subclass(Refusing)
+    for name, f in {"outside": lambda: forward.make_dual(s, x), "level": lambda: torch._make_dual(x, x, level=1), "number": lambda: torch._make_dual(3, x, level=0),
+                    "unpacked number": lambda: torch._unpack_dual(3, level=0),
+                    "no level": lambda: torch._unpack_dual(x, level=0).tangent}.items():
+        try:
+            yield name, f()
+        except (RuntimeError, TypeError) as refused:
+            yield name, type(refused).__name__, str(refused)
+    with forward.dual_level():
+        for name, f in {"made": lambda: forward.make_dual(x, s), "unpacked": lambda: forward.unpack_dual(s), "whole numbers": lambda: forward.make_dual(s.int(), x),
+                        "jvp": lambda: torch.func.jvp(torch.sin, (s,), (x,)), "shape": lambda: forward.make_dual(x, torch.ones(3))}.items():
+            try:
+                yield name, f()
+            except (RuntimeError, TypeError, ValueError) as refused:
+                yield name, type(refused).__name__, str(refused).splitlines()[0]
+
+
+@case("classes_in_derivatives.jvp")
+def _(torch):
+    Told, told = _listening(torch)
+    x, s = torch.arange(1., 3), torch.arange(1., 3).as_subclass(Told)
+    inside = []
+
+    def f(x):
+        inside.append(type(x).__name__)
+        return x * x
+
+    for name, primal, tangent in (("both", s, s), ("primal", s, x), ("tangent", x, s), ("none", x, x)):
+        out = torch.func.jvp(f, (primal,), (tangent,))
+        yield name, _names(*out), out
+    for name, g in {"jacfwd": torch.func.jacfwd(f), "jacrev": torch.func.jacrev(f), "hessian": torch.func.hessian(lambda x: f(x).sum()),
+                    "grad": torch.func.grad(lambda x: f(x).sum()), "vmap": torch.vmap(f)}.items():
+        yield name, _names(g(s)), g(s)
+    yield "inside", inside
+    yield "told", told
+
+
+@case("classes_in_derivatives.other_arguments")
+def _(torch):
+    class Own(torch.Tensor):
+        pass
+
+    x, s = torch.arange(1., 3), torch.arange(1., 3).as_subclass(Own)
+    inside = []
+
+    def f(x, y, *, z=None):
+        inside.append(_names(x, y[0], *(() if z is None else (z,))))
+        y[0].mul_(2)
+        return (x * y[0]).sum()
+
+    for name in ("grad", "jacrev", "jacfwd", "hessian"):
+        yield name, _names(getattr(torch.func, name)(f)(x, [s])), s.as_subclass(torch.Tensor)
+    yield "by name", torch.func.grad(f)(x, [s], z=s)
+    yield "both", torch.func.grad(lambda x, y: (x * y).sum(), argnums=(0, 1))(x, s)
+    s = s.detach().clone().requires_grad_()
+    g = torch.func.grad(lambda x, y: (x * y * y).sum())(x, s)
+    yield "history", g.requires_grad, _names(g), torch.autograd.grad(g.sum(), s)[0].as_subclass(torch.Tensor)
+    yield "inside", inside
+
+
+@case("classes_in_derivatives.functions_in_place")
+def _(torch):
+    """A program may put a function of its own where tensors go into a transformation, to give them their class back."""
+    eager, mapped = _module(torch, "_functorch.eager_transforms"), _module(torch, "_functorch.vmap")
+    wrap, add = eager._wrap_tensor_for_grad, mapped._add_batch_dim
+
+    class Own(torch.Tensor):
+        pass
+
+    def kept(f):
+        def keeping(x, *args, **kwargs):
+            out = f(x, *args, **kwargs)
+            return out.as_subclass(Own) if type(x) is Own else out
+
+        return keeping
+
+    inside = []
+
+    def f(x):
+        inside.append((type(x).__name__, x.requires_grad))
+        return x * x
+
+    x = torch.arange(1., 3)
+    s = x.as_subclass(Own)
+    eager._wrap_tensor_for_grad, mapped._add_batch_dim = kept(wrap), kept(add)
+    try:
+        for name, g in {"grad": torch.func.grad(lambda x: f(x).sum()), "jacrev": torch.func.jacrev(f), "hessian": torch.func.hessian(lambda x: f(x).sum()),
+                        "vmap": torch.vmap(f), "in_dims": torch.vmap(f, in_dims=0, out_dims=0), "vjp": lambda x: torch.func.vjp(f, x)[1](x)[0],
+                        "vmap of grad": torch.vmap(torch.func.grad(f))}.items():
+            yield name, g(s).as_subclass(torch.Tensor), g(x)
+    finally:
+        eager._wrap_tensor_for_grad, mapped._add_batch_dim = wrap, add
+    yield "inside", inside
+    yield "none", wrap("text", 1)
