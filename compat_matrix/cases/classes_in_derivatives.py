@@ -149,3 +149,100 @@ def _(torch):
         eager._wrap_tensor_for_grad, mapped._add_batch_dim = wrap, add
     yield "inside", inside
     yield "none", wrap("text", 1)
+
+
+class _Box:
+    """A container of a program's own."""
+
+    def __init__(self, x):
+        self.x = x
+
+
+@case("classes_in_derivatives.maps_of_containers")
+def _(torch):
+    """A program may put functions of its own in the place of the steps of a map, for containers that are none of Python's."""
+    mapped = _module(torch, "_functorch.vmap")
+    names = "_process_batched_inputs", "_create_batched_inputs", "_unwrap_batched"
+    before = [getattr(mapped, n) for n in names]
+    opened = []
+
+    def process(in_dims, args, func):
+        flat, spec = mapped.tree_flatten(args)
+        dims = mapped._broadcast_to_and_flatten(in_dims, spec)
+        sizes = [(x.x if isinstance(x, _Box) else x).size(d) for x, d in zip(flat, dims) if d is not None]
+        return sizes[0], dims, flat, spec
+
+    def create(dims, flat, level, spec):
+        def inside(x, d):
+            if d is None:
+                return x
+            return _Box(mapped._add_batch_dim(x.x, d, level)) if isinstance(x, _Box) else mapped._add_batch_dim(x, d, level)
+
+        return mapped.tree_unflatten([inside(x, d) for x, d in zip(flat, dims)], spec)
+
+    def unwrap(outs, out_dims, level, size, func):
+        opened.append((type(outs).__name__, level, size))
+        if isinstance(outs, _Box):
+            return _Box(mapped._remove_batch_dim(outs.x, level, size, out_dims))
+        return before[2](outs, out_dims, level, size, func)
+
+    vmap, x = torch.vmap, torch.arange(6.).reshape(2, 3)
+    for name, f in zip(names, (process, create, unwrap)):
+        setattr(mapped, name, f)
+    try:
+        yield "argument", vmap(lambda b: b.x.sum())(_Box(x)), vmap(lambda b: b.x * 2, 1, 1)(_Box(x))
+        yield "beside a tensor", vmap(lambda b, y: b.x * y, (None, 0))(_Box(x), torch.ones(4)).shape, vmap(lambda b, y: b.x * y)(_Box(x), x)
+        yield "result", vmap(_Box)(x).x, vmap(lambda b: _Box(b.x + 1), 1, 1)(_Box(x)).x, vmap(_Box, 0, 1)(x).x
+        yield "nested", vmap(vmap(lambda b: b.x.sin()))(_Box(x)), vmap(lambda b: vmap(lambda y: y + b.x.sum())(b.x))(_Box(x))
+        yield "gradient", vmap(torch.func.grad(lambda y, b: (b.x * y * y).sum()))(x, _Box(x)), torch.func.jacrev(lambda y: vmap(lambda b: b.x * 2)(_Box(y)))(x)
+        w = x.clone()
+        yield "written", vmap(lambda b, y: y.add_(b.x))(_Box(x), w), w
+        box = _Box(x.clone())
+        vmap(lambda b: b.x.mul_(2))(box)
+        yield "written inside", box.x
+        yield "in chunks", vmap(lambda y, b: b.x * y, (0, None), chunk_size=1)(x, _Box(x))
+        yield "tensors", vmap(lambda x: x * 2)(x), vmap(lambda d: [d["a"]])({"a": x})
+    finally:
+        for name, f in zip(names, before):
+            setattr(mapped, name, f)
+    yield "opened", [o for o in opened if o[0] == "_Box"]
+    size, dims, flat, spec = before[0]((0, None), (x, [x]), len)
+    yield "steps", size, dims, len(flat), spec.num_leaves
+
+
+@case("classes_in_derivatives.memory_shared")
+def _(torch):
+    x = torch.arange(6.)
+    same, s = torch._C._is_alias_of, x.to_sparse()
+    for name, a, b in (("itself", x, x), ("copy", x, x.clone()), ("part", x, x[2:]), ("detached", x, x.detach()), ("views", x.view(2, 3), x[1:2]), ("bits", x, x.view(torch.int32)),
+                       ("none", x, 3), ("empty", torch.empty(0), torch.empty(0)), ("sparse", s, s), ("sparse detached", s, s.detach()), ("sparse copy", s, s.clone()),
+                       ("layouts", s, x), ("meta", x.to("meta"), x), ("parameter", torch.nn.Parameter(x), x)):
+        yield name, same(a, b)
+    yield "class", issubclass(torch.UntypedStorage, torch.StorageBase), isinstance(x.untyped_storage(), torch.StorageBase), torch._C.StorageBase is torch.StorageBase
+    try:
+        torch.StorageBase()
+    except RuntimeError as refused:
+        yield "made", str(refused)
+
+
+@case("classes_in_derivatives.modes_asked_for")
+def _(torch):
+    """Whether a mode would be told of a call."""
+    asked, inside = torch._C._is_torch_function_mode_enabled, []
+
+    class Mode(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            inside.append(asked())
+            return func(*args, **(kwargs or {}))
+
+    yield "outside", asked()
+    with Mode():
+        yield "within", asked()
+        torch.ones(2) + 1
+        with torch._C.DisableTorchFunctionSubclass():
+            yield "subclasses off", asked()
+        with torch._C.DisableTorchFunction():
+            yield "all off", asked(), torch._C._is_torch_function_all_disabled()
+        with Mode():
+            torch.ones(2)
+    yield "inside", inside, asked()

@@ -203,7 +203,11 @@ def is_dead_tensor_wrapper(tensor) -> bool:
 
 def _add_batch_dim(self, batch_dim, level):
     """A tensor inside the map of number `level`, mapped over `batch_dim`."""
-    return enter(_level(level), self, batch_dim)
+    level = _level(level)
+    inner = enter(level, self, batch_dim)
+    if level.arrived is not None:
+        level.arrived.append((self, batch_dim, inner, inner._tl_v))
+    return inner
 
 
 def _remove_batch_dim(self, level, batch_size, out_dim):
