@@ -151,6 +151,51 @@ def _(torch):
     yield "none", wrap("text", 1)
 
 
+@case("classes_in_derivatives.inside_a_forward")
+def _(torch):
+    """Transformations that a Function runs in its forward, where nothing is recorded, differentiate all the same."""
+    w, x, seen = torch.tensor([1., 2.], requires_grad=True), torch.tensor([3., 5.]), []
+
+    class Split(torch.autograd.Function):
+        @staticmethod
+        def forward(f, x):
+            return f(x)
+
+        @staticmethod
+        def setup_context(*_):
+            pass
+
+        @staticmethod
+        def vmap(info, dims, f, x):
+            return torch.vmap(f)(x), 0
+
+    class Joint(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, f, x):
+            return f(x)
+
+    def told(p, x):
+        out = p * x * p
+        seen.append((torch.is_grad_enabled(), p.requires_grad, out.requires_grad))
+        return out
+
+    func = torch.func
+    programs = {
+        "vjp": lambda x: func.vjp(lambda p: told(p, x), w)[1](x)[0], "grad": lambda x: func.grad(lambda p: told(p, x).sum())(w),
+        "of itself": lambda x: func.vjp(lambda p: told(p, w), w)[1](x)[0], "jacrev": lambda x: func.jacrev(lambda p: told(p, x))(w),
+        "jvp": lambda x: func.jvp(lambda p: told(p, x), (w,), (x,))[1], "hessian": lambda x: func.hessian(lambda p: told(p, x).sum())(w),
+        "map": lambda x: torch.vmap(lambda y: func.vjp(lambda p: told(p, y), w)[1](x)[0])(torch.stack([x, x])),
+        "nested": lambda x: func.grad(lambda p: func.grad(lambda q: told(q, p).sum())(w).sum())(x),
+        "plain": lambda x: func.vjp(lambda p: told(p, x), x.detach())[1](x)[0],
+    }
+    for name, f in programs.items():
+        for kind in (Split, Joint):
+            yield f"{name} {kind.__name__}", kind.apply(f, x), kind.apply(f, w).detach()
+        yield f"{name} mapped", torch.vmap(lambda x, f=f: Split.apply(f, x))(torch.stack([x, x + 1]))
+        yield f"{name} without", func.grad(lambda y, f=f: (Split.apply(f, x) * y).sum())(x) if name in ("vjp", "grad") else None
+    yield "seen", seen
+
+
 class _Box:
     """A container of a program's own."""
 

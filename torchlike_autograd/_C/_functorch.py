@@ -170,8 +170,9 @@ def _wrap_for_grad(tensor, level):
     """A tensor of the reverse-mode transformation of number `level`, with the contents of `tensor`."""
     found = levels.running()[level - 1].transform
     own = None if found is None else found()
-    if thread.state.extra.get(FORWARD) and all(own is not begun for _, begun in _BEGUN):
-        return tensor  # what a Function returns is recorded for every level
+    running = thread.state.extra.get(FORWARD)
+    if running and (own is None or own.forward is not running) and all(own is not begun for _, begun in _BEGUN):
+        return tensor  # what a Function returns is recorded for every level around it
     if own is None:
         raise NotImplementedError(f"torch._C._functorch._wrap_for_grad: level {level} is no reverse-mode transformation")
     return own.fresh(tensor)

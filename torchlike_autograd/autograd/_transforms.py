@@ -40,6 +40,7 @@ class _Reverse(levels.enter):
         self.kept = later or self.outer
         self.level.leaves, self.level.transform = self.leaves, weakref.ref(self)
         self.recording = levels.Recording()
+        self.forward = thread.state.extra.get(tangents_off.FORWARD)  # inside of which Function's it is
 
     def __enter__(self):
         self.recording.__enter__()
