@@ -31,7 +31,7 @@ utils._mode_utils: all_same_mode
 utils.serialization.config: load save
 utils.data._utils: MP_STATUS_CHECK_INTERVAL
 autograd._functions.utils: maybe_view maybe_unexpand
-testing._comparison: default_tolerances
+testing._comparison: default_tolerances get_tolerances
 testing._utils: wrapper_set_seed
 overrides: get_overridable_functions get_testing_overrides get_ignored_functions
 _C: _add_docstr _dispatch_tls_local_exclude_set _ExcludeDispatchKeyGuard
@@ -104,7 +104,12 @@ def test_settings_of_saving():
 
 
 def test_tolerances_and_storages():
-    tolerances = importlib.import_module(f"{HOME}.testing._comparison").default_tolerances
+    comparison = importlib.import_module(f"{HOME}.testing._comparison")
+    tolerances = comparison.default_tolerances
+    assert comparison.get_tolerances(torch.float64, torch.float16, rtol=None, atol=None, id=(0,)) == (1e-3, 1e-5)
+    assert comparison.get_tolerances("not looked at", rtol=1, atol=0) == (1, 0)
+    with pytest.raises(ValueError, match="but got no atol"):
+        comparison.get_tolerances(torch.float64, rtol=1, atol=None)
     assert tolerances(torch.float32, torch.float16) == (1e-3, 1e-5)
     assert tolerances(torch.ones(1), torch.ones(1, dtype=torch.int64)) == (1.3e-6, 1e-5)
     assert torch._utils._rebuild_tensor(torch.arange(6.0).storage(), 1, (2,), (2,)).tolist() == [1.0, 3.0]

@@ -104,7 +104,12 @@ from . import (  # noqa: E402
     version,
     xpu,
 )
-from ._C import DisableTorchFunction, DisableTorchFunctionSubclass, PyTorchFileReader  # noqa: E402
+from ._C import (  # noqa: E402
+    DisableTorchFunction,
+    DisableTorchFunctionSubclass,
+    PyTorchFileReader,
+    StorageBase,
+)
 from ._control import cond, while_loop  # noqa: E402
 from ._functions.random import Generator, default_generator  # noqa: E402
 from ._functions.storages import LEGACY as _storage_types  # noqa: E402

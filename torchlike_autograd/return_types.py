@@ -9,16 +9,17 @@ from ._functions import histogram as _histogram
 from ._functions import linalg as _linalg
 from ._functions import linalg_spectral as _spectral
 from ._ops.registry import OPS as _OPS
+from .autograd.forward_ad import UNPACKED as _UNPACKED
 
 _SEVERAL = [x for module in (_histogram, _linalg, _spectral) for x in vars(module).values() if isinstance(x, _linalg.Several)]
-_WITHOUT_OUT = ("histogramdd", "unpack_dual")
+_WITHOUT_OUT = ("histogramdd", "_unpack_dual")
 
 
 @_cache
 def _makers():
     """{name: (operator, suffix)}"""
     found = {}
-    for op in [*_OPS.values(), *_SEVERAL]:
+    for op in [*_OPS.values(), *_SEVERAL, _UNPACKED]:
         if op.fields is not None and not (op.result_name or op.name).startswith("fake_quantize"):  # these give theirs without a public class
             name = op.result_name or op.name
             for suffix in ("",) if name in _WITHOUT_OUT else ("", "_out"):

@@ -9,6 +9,7 @@ import weakref
 from .._core import errors, levels, lifetimes, overriding, passes, publish, tangents_off
 from .._core.record import thread
 from .._core.storage import REPLAY
+from .._functions.storages import StorageBase, is_alias_of  # noqa: F401
 from .._library import unregistered
 from .._library.operators import BELOW
 from .._tensor import Tensor, TensorMeta
@@ -221,6 +222,15 @@ def _is_torch_function_enabled() -> bool:
 
 def _is_torch_function_all_disabled() -> bool:
     return overriding.here.all_off > 0
+
+
+def _is_torch_function_mode_enabled() -> bool:
+    return bool(overriding.here.modes) and not overriding.here.all_off
+
+
+def _is_alias_of(a, b, /) -> bool:
+    """Whether two tensors share memory."""
+    return is_alias_of(a, b)
 
 
 def _is_view_replay_enabled() -> bool:

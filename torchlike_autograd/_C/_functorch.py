@@ -168,11 +168,14 @@ def _jvp_decrement_nesting() -> int:
 
 def _wrap_for_grad(tensor, level):
     """A tensor of the reverse-mode transformation of number `level`, with the contents of `tensor`."""
-    at = levels.running()[level - 1]
-    own = next((own for found, own in _BEGUN if found is at), None)
-    if own is None and not thread.state.extra.get(FORWARD):
-        raise NotImplementedError("torch._C._functorch._wrap_for_grad: a transformation that was not begun by hand, outside of a Function's forward")
-    return tensor if own is None else own.fresh(tensor)  # what a Function returns is recorded for every level
+    found = levels.running()[level - 1].transform
+    own = None if found is None else found()
+    running = thread.state.extra.get(FORWARD)
+    if running and (own is None or own.forward is not running) and all(own is not begun for _, begun in _BEGUN):
+        return tensor  # what a Function returns is recorded for every level around it
+    if own is None:
+        raise NotImplementedError(f"torch._C._functorch._wrap_for_grad: level {level} is no reverse-mode transformation")
+    return own.fresh(tensor)
 
 
 def _unwrap_for_grad(tensor, level):
@@ -201,7 +204,11 @@ def is_dead_tensor_wrapper(tensor) -> bool:
 
 def _add_batch_dim(self, batch_dim, level):
     """A tensor inside the map of number `level`, mapped over `batch_dim`."""
-    return enter(_level(level), self, batch_dim)
+    level = _level(level)
+    inner = enter(level, self, batch_dim)
+    if level.arrived is not None:
+        level.arrived.append((self, batch_dim, inner, inner._tl_v))
+    return inner
 
 
 def _remove_batch_dim(self, level, batch_size, out_dim):

@@ -14,7 +14,7 @@ import weakref
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
-from . import belonging, dispatch, levels, tangents_off
+from . import belonging, dispatch, levels, overriding, tangents_off
 from .chains import PickSpec
 from .hot import make_view
 from .record import GRAD, mark_seen, record_op, thread
@@ -102,7 +102,10 @@ class DualView(View):
 
     def primal(self):
         """The primal as a tensor over its memory, whose history goes on where it is written to."""
-        return self.source.view_as(self.source) if self.made else self.source
+        if not self.made:
+            return self.source
+        with overriding.Off(modes=True):
+            return self.source.view_as(self.source)
 
 
 def _zeros(v):

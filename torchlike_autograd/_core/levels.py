@@ -23,14 +23,17 @@ OLD = "old"  # the randomness of a map of torch's older kind, which batches grad
 class Level:
     """One running transformation; id None for one without a dim of its own ("grad"); randomness: of a map; leaves: those that a reverse-mode one made,
     aliases: {(tape, slot): the Value from outside that it shows}, sources: {id of an argument that it made: the dual tensor whose memory that shows},
-    mark: what walls.py knows it by; start: where the record was when it began; examples: {id of what a map gave its function: (the argument, its Value)}."""
+    mark: what walls.py knows it by; start: where the record was when it began; examples: {id of what a map gave its function: (the argument, its Value)},
+    transform: a weak reference to the reverse-mode transformation whose level this is, arrived: [(an argument of a map, its dim, what stands for it inside,
+    its Value)], where functions of a program move them in."""
 
-    __slots__ = ("aliases", "escaped", "examples", "id", "kind", "leaves", "mark", "randomness", "size", "sources", "start", "tapes")
+    __slots__ = ("aliases", "arrived", "escaped", "examples", "id", "kind", "leaves", "mark", "randomness", "size", "sources", "start", "tapes", "transform")
 
     def __init__(self, kind, size, randomness="error"):
         self.kind, self.size, self.randomness, self.id, self.leaves = kind, size, randomness, None, ()
         # The last two: weak references: Values with levels that a flush inside this one left, the tapes that it closed.
         self.aliases, self.sources, self.escaped, self.tapes, self.mark, self.examples = {}, {}, [], [], object(), {}
+        self.transform = self.arrived = None
 
     @property
     def key(self):

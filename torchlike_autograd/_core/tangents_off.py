@@ -11,7 +11,7 @@ from .record import record_op, thread
 from .selective import Listener
 
 _KEY = "tangents"  # in a thread's extra: the _Off that is in force
-FORWARD = "function"  # in a thread's extra: whether the forward of a custom Function runs, which meets primals alone
+FORWARD = "function"  # in a thread's extra: an object for the forward of a custom Function that runs, which meets primals alone; None
 
 
 class _Off(Listener):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._core import belonging, config, devices, dtypes
+from .._core import belonging, config, devices, dtypes, layouts
 from .._core.composite import composite, named
 from .._core.numeric import say_once
 from .._core.shapes import numel
@@ -64,7 +64,25 @@ class _StorageBase:
         return self if device.type == self.device.type else UntypedStorage(self.tensor().to(device))
 
 
-class UntypedStorage(_StorageBase):
+def is_alias_of(a, b):
+    """Whether two tensors share memory, sparse ones that of their values; False for what are no tensors of one layout."""
+    if not (isinstance(a, Tensor) and isinstance(b, Tensor)) or a.layout is not b.layout:
+        return False
+    a, b = (t if t.layout is layouts.strided else t._values() if t.layout is layouts.sparse_coo else t.values() for t in (a, b))
+    return cell_of(a) is cell_of(b)
+
+
+class StorageBase(_StorageBase):
+    """What PyTorch makes of C++; torch's error for one that is no `UntypedStorage`."""
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("Cannot directly construct StorageBase; subclass it and then construct that")
+
+
+StorageBase.__module__ = f"{__package__.partition('.')[0]}._C"
+
+
+class UntypedStorage(StorageBase):
     """Which tensors share memory, how much there is, and its bytes."""
 
     def __init__(self, t=0, *, device=None):

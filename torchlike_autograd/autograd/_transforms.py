@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import weakref
 
-from .._core import apart, belonging, levels, outlived, tangents_off  # noqa: F401 - apart gives `.data`
+from .._core import apart, belonging, levels, outlived, overriding, tangents_off  # noqa: F401 - apart gives `.data`
 from .._core.chains import written_repeats
 from .._core.composite import named
 from .._core.dtypes import FLOAT
@@ -23,6 +23,7 @@ from .._core.shapes import row_strides
 from .._core.storage import View, as_detached, as_leaf, cell_of
 from .._functions.create import zeros, zeros_like
 from .._tensor import Tensor, _new, wrap
+from . import forward_ad
 from ._captured import forget_history, put_back, run
 from ._run import pull as run_pass
 from ._saving import disabled_message, restore_disabled, set_disabled
@@ -37,8 +38,9 @@ class _Reverse(levels.enter):
         super().__init__("grad")
         self.leaves, self.starts, self.outer = [], {}, is_grad_enabled()
         self.kept = later or self.outer
-        self.level.leaves = self.leaves
+        self.level.leaves, self.level.transform = self.leaves, weakref.ref(self)
         self.recording = levels.Recording()
+        self.forward = thread.state.extra.get(tangents_off.FORWARD)  # inside of which Function's it is
 
     def __enter__(self):
         self.recording.__enter__()
@@ -163,10 +165,19 @@ def _chosen(argnums, args):
 
 def _replaced(argnums, args, new):
     nums = _numbers(argnums, len(args))
-    out = list(args)
+    out = [None if i in nums else _classless(x) for i, x in enumerate(args)]
     for i, x in zip(nums, (new,) if isinstance(argnums, int) else new):
         out[i] = x
     return tuple(out)
+
+
+def _classless(tree):
+    """Arguments that are not differentiated, as a function sees them inside: tensors of subclasses are plain ones over the same memory."""
+    return tree_map(_plain, tree) if overriding.ACTIVE else tree
+
+
+def _plain(x):
+    return x.as_subclass(Tensor) if isinstance(x, Tensor) and overriding.overrides(type(x)) else x
 
 
 def _with_aux(out, has_aux, where):
@@ -189,6 +200,9 @@ def _left(leave, aux):
 
 # Reverse mode
 
+ARRIVING = [_Reverse.fresh]  # what makes a tensor of a level of an argument: (transformation, argument) -> tensor
+
+
 def grad_and_value(func, argnums=0, has_aux=False):
     """A function that gives (gradient, value) of a function with a scalar result; with has_aux (gradient, (value, aux))."""
 
@@ -196,10 +210,10 @@ def grad_and_value(func, argnums=0, has_aux=False):
     def wrapped(*args, **kwargs):
         with _Reverse() as level:
             mine, tree = flatten(_chosen(argnums, args))
-            mine = [level.fresh(x) for x in mine]
+            mine = [ARRIVING[-1](level, x) for x in mine]
             where = "grad_and_value(f)(*args)"
             others = level.watch(flatten((args, kwargs))[0])
-            out, aux = _with_aux(run(func, *_replaced(argnums, args, unflatten(mine, tree)), **kwargs), has_aux, where)
+            out, aux = _with_aux(run(func, *_replaced(argnums, args, unflatten(mine, tree)), **_classless(kwargs)), has_aux, where)
             if not isinstance(out, Tensor):
                 raise RuntimeError(f"{where}: Expected f(*args) to return a Tensor, got {type(out)}")
             if out.dim():
@@ -250,7 +264,7 @@ def _vjp(func, primals, argnums, has_aux):
     with levels.Reservation() as held, _Reverse(later=True) as level:
         whole = primals if argnums is None else _chosen(argnums, primals)
         mine, tree = flatten(whole)
-        mine = [level.fresh(x) for x in mine]
+        mine = [ARRIVING[-1](level, x) for x in mine]
         args = unflatten(mine, tree)
         others = level.watch(flatten(primals)[0])
         out, aux = _with_aux(run(func, *(args if argnums is None else _replaced(argnums, primals, args))), has_aux, where)
@@ -370,7 +384,7 @@ def _jvp(func, primals, tangents, argnums, strict, has_aux):
                 raise RuntimeError(f"{_JVP}: Expected {what} to only contain Tensors, got {type(t)}")
     levels.refuse_forward("forward_ad" in thread.state.extra)
     with levels.Recording(), tangents_off.On(), levels.enter(levels.DUAL, randomness="jvp") as level:
-        duals = [make_dual(level, x, t) for x, t in zip(xs, ts)]
+        duals = [_dual(level, x, t) for x, t in zip(xs, ts)]
         before, args = [d._tl_v for d in duals], unflatten(duals, tree)
         others = [] if argnums is None else [(x, x._tl_value()) for x in flatten(primals)[0] if isinstance(x, Tensor) and not any(x is y for y in xs)]
         out, aux = _with_aux(run(func, *(args if argnums is None else _replaced(argnums, primals, args))), has_aux, _JVP)
@@ -378,7 +392,7 @@ def _jvp(func, primals, tangents, argnums, strict, has_aux):
         _only_tensors(outs, _JVP)
         if strict and any(not levels.has(o._tl_value(), level) for o in outs):
             raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with strict=True.")
-        parts = [unpack(level, o) for o in outs]
+        parts = [_parts(level, o) for o in outs]
         for x, t, d, v in zip(xs, ts, duals, before):
             if d._tl_value() is not v and (type(d._tl_view) is not DualView or d._tl_view.written):
                 _written(level, x, t, d)
@@ -390,6 +404,22 @@ def _jvp(func, primals, tangents, argnums, strict, has_aux):
     primal = unflatten([p for p, _ in parts], out_tree)
     tangent = unflatten([zeros_like(p) if t is None else t for p, t in parts], out_tree)
     return (primal, tangent, aux) if has_aux else (primal, tangent)
+
+
+def _dual(level, x, t):
+    """`make_dual`, which subclasses and modes are told of."""
+    return forward_ad.make_dual(x, t) if _told(x, t) else make_dual(level, x, t)
+
+
+def _parts(level, x):
+    """`unpack`, of plain tensors after subclasses and modes were told."""
+    if not _told(x):
+        return unpack(level, x)
+    return tuple(p if p is None else wrap(p._tl_value()) for p in forward_ad.unpack_dual(x))
+
+
+def _told(*ts):
+    return bool(overriding.here.modes) or any(overriding.overrides(type(t)) for t in ts)
 
 
 def _written(level, x, t, dual):

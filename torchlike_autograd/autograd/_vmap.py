@@ -14,6 +14,7 @@ from .._tensor import Tensor, wrap
 from ._mapped_views import shown, source_of, turn
 
 RANDOMNESS = ("error", "different", "same")
+STEPS: list = []  # f(arguments or results): the (process, create, unwrap) that a program put in the place of torch._functorch.vmap's, if these are for them
 
 
 def name_of(func):
@@ -36,24 +37,56 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     @functools.wraps(func)
     def wrapped(*args, **kwargs):
         _check_out_dims(func, out_dims)
-        size, dims, flat, tree = _process(func, in_dims, args)
+        steps = _steps_for(args)
+        mapped, (size, dims, flat, tree) = (_mapped, _process(func, in_dims, args)) if steps is None else (_mapped_by(steps), steps[0](in_dims, args, func))
         if chunk_size is None or chunk_size >= size:
-            return _mapped(func, size, dims, flat, tree, out_dims, randomness, kwargs)
-        return _in_chunks(func, size, dims, flat, tree, out_dims, randomness, kwargs, chunk_size)
+            return mapped(func, size, dims, flat, tree, out_dims, randomness, kwargs)
+        return _in_chunks(mapped, func, size, dims, flat, tree, out_dims, randomness, kwargs, chunk_size)
 
     return wrapped
+
+
+def _steps_for(x):
+    return STEPS[-1](x) if STEPS else None
+
+
+def _number(level):
+    """What torch's functions know a running level by."""
+    return 1 + levels.running().index(level)
+
+
+def _mapped_by(steps):
+    """`_mapped` through the functions of a program: what they make of containers of their own is none of ours."""
+
+    def mapped(func, size, dims, flat, tree, out_dims, randomness, kwargs):
+        with levels.enter(levels.MAP, size, randomness) as level:
+            level.arrived = []
+            out = func(*steps[1](dims, flat, _number(level), tree), **kwargs)
+            made = steps[2](out, out_dims, _number(level), size, func)
+        for x, d, t, v in level.arrived:
+            _written_back(level, x, d, t, v)
+        return made
+
+    return mapped
 
 
 def _mapped(func, size, dims, flat, tree, out_dims, randomness, kwargs):
     with levels.enter(levels.MAP, size, randomness) as level:
         inner = [x if d is None else _example(level, x, d) for x, d in zip(flat, dims)]
         before = [None if d is None else t._tl_v for t, d in zip(inner, dims)]
-        outs, out_tree = flatten(func(*unflatten(inner, tree), **kwargs))
-        places = _dims_out(func, out_dims, out_tree)
-        results = [_leaf_out(func, level, o, d) for o, d in zip(outs, places)]
+        out = func(*unflatten(inner, tree), **kwargs)
+        steps = _steps_for(out)
+        if steps is None:
+            outs, out_tree = flatten(out)
+            places = _dims_out(func, out_dims, out_tree)
+            results = [_leaf_out(func, level, o, d) for o, d in zip(outs, places)]
+        else:
+            made = steps[2](out, out_dims, _number(level), size, func)
     for x, d, t, v in zip(flat, dims, inner, before):
         if d is not None:
             _written_back(level, x, d, t, v)
+    if steps is not None:
+        return made
     mapped = [(x, d, t) for x, d, t in zip(flat, dims, inner) if d is not None]
     return unflatten(_as_views(mapped, outs, results, places), out_tree)
 
@@ -88,7 +121,7 @@ def _as_view(mapped, inner, o, r, d):
 
 def _example(level, x, d):
     """One example of a mapped argument, with the strides that it has in memory: they decide what can be viewed."""
-    t = enter(level, x, d)
+    t = ARRIVING[-1](level, x, d)
     if d or x._tl_laid is not None or x._tl_view is not None:
         strides, offset = x._tl_geometry()
         own = strides[:d] + strides[d + 1:]
@@ -101,6 +134,9 @@ def _example(level, x, d):
 def enter(level, x, dim=0):
     """A tensor inside a level, mapped over `dim`."""
     return wrap(levels.move("enter", level, [x._tl_value()], dim))
+
+
+ARRIVING = [enter]  # what moves a mapped argument into a level
 
 
 def leave(level, x, dim=0):
@@ -180,14 +216,14 @@ def _expanded(level, o, d):
     return o.unsqueeze(d).expand(*o.shape[:d], level.size, *o.shape[d:]) if d else o.expand(level.size, *o.shape)
 
 
-def _in_chunks(func, size, dims, flat, tree, out_dims, randomness, kwargs, chunk_size):
+def _in_chunks(mapped, func, size, dims, flat, tree, out_dims, randomness, kwargs, chunk_size):
     parts, stream = [], rng.states() if randomness == "same" else None
     for start in range(0, size, chunk_size):
         n = min(chunk_size, size - start)
         if stream is not None:
             rng.put_back(stream)  # the same numbers for the examples of every chunk
         own = [x if d is None else x.narrow(d, start, n) for x, d in zip(flat, dims)]
-        parts.append(flatten(_mapped(func, n, dims, own, tree, out_dims, randomness, kwargs)))
+        parts.append(flatten(mapped(func, n, dims, own, tree, out_dims, randomness, kwargs)))
     tree_out = parts[0][1]
     cat = named("cat")
     return unflatten([outs[0] if d is None else cat(list(outs), d)

@@ -6,9 +6,12 @@ are still held are their primals.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import NamedTuple
 
 from .._core import duals, levels, tangents_off
+from .._core.composite import composite
+from .._core.dispatch import named_tuple
 from .._core.layouts import contiguous_format
 from .._core.record import thread
 from .._core.storage import memory_size, repeats
@@ -101,16 +104,33 @@ def _check_level(level, name, below):
         raise RuntimeError(f"Invalid level given to {name}")
 
 
+_NO_LEVEL = "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+
+
 def make_dual(tensor, tangent, *, level=None):
-    """A view of `tensor` with this tangent."""
-    here = _here()
-    if here is None:
-        raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
-    _check_level(level, "_make_dual", "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
+    """A view of `tensor` with this tangent; of the class of a subclass among the two, as every operator's result (`torch._make_dual`)."""
+    if _here() is None or (level is not None and level < 0):
+        raise RuntimeError(_NO_LEVEL)
     for what, t in (("primal", tensor), ("tangent", tangent)):
         if not (t.is_floating_point() or t.is_complex()):
             raise ValueError(f"Expected {what} to be floating point or complex, but got: {t.dtype}")
-    v = tensor._tl_value()
+    return _make_dual(tensor, tangent, level=level or 0)
+
+
+def _check_tensor(x, name, argument):
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{name}(): argument '{argument}' (position {1 + (argument == 'tangent')}) must be Tensor, not {type(x).__name__}")
+
+
+@composite("torch._make_dual")
+def _make_dual(primal, tangent, level):
+    """`make_dual` as classes and modes are told of it: dtypes that have no tangents are refused before."""
+    _check_tensor(primal, "_make_dual", "primal")
+    _check_tensor(tangent, "_make_dual", "tangent")
+    here = _here()
+    if here is None or level:
+        raise RuntimeError("Invalid level given to _make_dual")
+    tensor, v = primal, primal._tl_value()
     number = max(_current_level, 0)     # that of `jvp` is none of the user's
     if levels.has(v, here):
         raise RuntimeError(f"Making a dual Tensor based on a Tensor that already has a forward gradient at the same level {number} is not supported.")
@@ -164,18 +184,27 @@ def _copied(tensor, tangent):
 
 
 def unpack_dual(tensor, *, level=None):
-    """(primal, tangent or None)."""
-    if not isinstance(tensor, Tensor):
-        raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
+    """(primal, tangent or None), of the class of a subclass."""
+    if _here() is None or (level is not None and level < 0):
+        _check_tensor(tensor, "_unpack_dual", "dual")
+        return UnpackedDualTensor(tensor, None)
+    return UnpackedDualTensor(*_unpack_dual(tensor, level=level or 0))
+
+
+UNPACKED = SimpleNamespace(name="_unpack_dual", result_name=None, fields=("primal", "tangent"))  # what `torch.return_types` knows it by
+
+
+@composite("torch._unpack_dual")
+def _unpack_dual(dual, level):
+    """`unpack_dual` as classes and modes are told of it."""
+    _check_tensor(dual, "_unpack_dual", "dual")
     here = _here()
     if here is not None:
         _check_level(level, "_fw_primal", None)
-    if here is None or (level is not None and level < 0):
-        return UnpackedDualTensor(tensor, None)
-    if not levels.has(tensor._tl_value(), here):
-        return UnpackedDualTensor(duals.aliased(tensor), None)
-    primal, tangent = duals.unpacked(tensor, here)
-    return UnpackedDualTensor(primal, tangent if _is_fwd_grad_enabled() else None)
+    if here is None or not levels.has(dual._tl_value(), here):
+        return named_tuple(UNPACKED)((duals.aliased(dual), None))
+    primal, tangent = duals.unpacked(dual, here)
+    return named_tuple(UNPACKED)((primal, tangent if _is_fwd_grad_enabled() else None))
 
 
 class dual_level(_DecoratorContextManager):

@@ -393,7 +393,7 @@ def _recorded(cls, args, kwargs, split):
     before = [(t, t._tl_value()) for _, t in tensors]
     old, state.grad = state.grad, state.grad and False
     cut()
-    outer, state.extra[FORWARD] = state.extra.get(FORWARD), True
+    outer, state.extra[FORWARD] = state.extra.get(FORWARD), object()
     try:
         if split:
             raw = _forward(cls, args)

@@ -20,8 +20,7 @@ _TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (
 def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=None, equal_nan=False, check_device=True, check_dtype=True, check_layout=True,
                  check_stride=False, msg=None):
     """AssertionError unless both agree within tolerances of their dtype (or given ones), element by element of nested containers."""
-    if (rtol is None) != (atol is None):
-        raise ValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {'rtol' if rtol is None else 'atol'}.")
+    _both_or_neither(rtol, atol)
     options = {"rtol": rtol, "atol": atol, "equal_nan": equal_nan, "check_dtype": check_dtype, "check_stride": check_stride, "check_device": check_device,
                "check_layout": check_layout}
     found = None
@@ -135,6 +134,17 @@ def default_tolerances(*inputs, dtype_precisions=None):
         names.append(dtype)
     table = [dtype_precisions.get(d, (0.0, 0.0)) for d in names] if dtype_precisions else [_TOLERANCES.get(d.name, (0.0, 0.0)) for d in names]
     return max(p[0] for p in table), max(p[1] for p in table)
+
+
+def get_tolerances(*inputs, rtol, atol, id=()):
+    """(rtol, atol) as they are given, both or neither (ValueError; torch raises a class of its own here), else those of `default_tolerances`."""
+    _both_or_neither(rtol, atol)
+    return default_tolerances(*inputs) if rtol is None else (rtol, atol)
+
+
+def _both_or_neither(rtol, atol):
+    if (rtol is None) != (atol is None):
+        raise ValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {'rtol' if rtol is None else 'atol'}.")
 
 
 def _number_dtype(x):
