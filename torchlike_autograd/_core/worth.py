@@ -32,6 +32,7 @@ LONG = 200  # operators of a program that is not compiled at first sight
 ODD = 32  # operators for which one may be missing on the host
 MANY = 4  # programs compiled at a place, none of which came several times before the next
 SIZES = 4  # of the same program that may take turns at a place, each compiled when it comes again
+HITS = 4  # runs of the last program that was compiled at a place before one of other sizes is at its second coming
 RARE = 4  # runs of a compiled variant between two of another one that stays as it is
 credit = [CREDIT_START, CREDIT_MAX]  # what there is, the most
 spent = [0.2, 64]  # seconds on compiling, the sizes of what was compiled; what is guessed before the first
@@ -174,7 +175,7 @@ def _in_vain(program):
         return not in_a_row
     again = any(w is program for w, _ in waiting) and program.runs >= 1 << max(compiled - 2, 0)
     if resized and program.runs < 1 << compiled:
-        return _hardly(others, *last[1])
+        return _hardly(others, *last[1]) or last[1][0].runs - last[1][1] < HITS
     return not again and None not in last and all(_hardly(others, *p) for p in last)
 
 
