@@ -171,6 +171,31 @@ def test_batches_drawn_with_repetitions_are_one_structure(counts):
     _loop(counts, step)
 
 
+@pytest.mark.parametrize("join", ("stack", "cat"))
+def test_a_sample_of_data_is_joined_before_it_comes_into_a_program(join):
+    from torchlike_autograd._core import record
+
+    data = [torch.tensor([[float(k), 1.0]]) for k in range(20)]
+    expected = getattr(np, {"stack": "stack", "cat": "concatenate"}[join])([x.numpy() for x in data], -1)
+    record.flush()
+    out = getattr(torch, join)(data, -1)
+    assert not record.thread.state.tape.values and out.grad_fn is None and not out.is_inference()
+    assert out.dtype is torch.float32 and np.array_equal(out.numpy(), expected)
+    with torch.inference_mode():
+        assert getattr(torch, join)(data, -1).is_inference()
+    data[3].add_(1)
+    assert getattr(torch, join)(data, -1).sum() == expected.sum() + 2  # pending data is recorded
+    data[4].requires_grad_()
+    made = getattr(torch, join)(data, -1)
+    made.sum().backward()
+    assert made.requires_grad and data[4].grad.tolist() == [[1.0, 1.0]]
+    for dim in (5, -5):
+        with pytest.raises(IndexError, match="Dimension out of range"):
+            getattr(torch, join)(data[5:], dim)
+    mapped = torch.func.vmap(lambda x: getattr(torch, join)([x] * 17))(torch.ones(3, 2))
+    assert mapped.shape[0] == 3 and mapped.sum() == 3 * 2 * 17
+
+
 def test_same_structure_same_prefix_and_any_edit_another():
     from torchlike_autograd._core import record
 

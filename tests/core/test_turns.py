@@ -135,6 +135,36 @@ def test_a_very_long_chain_is_a_loop(monkeypatch):
     assert _loops(short)
 
 
+@pytest.mark.parametrize("turns_of_it", (8, 40))
+def test_shifted_neighbours_are_a_loop(turns_of_it):
+    """A stencil over a grid whose edge is laid around it anew in each turn: fused, each element would be computed several times over."""
+    def heat(u, a):
+        for _ in range(turns_of_it):
+            near = u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1]
+            u = jnp.pad(u[1:-1, 1:-1] + a * near, 1)
+        return u
+
+    def step(u, a):
+        return jax.value_and_grad(lambda u, a: heat(u, a).sum(), (0, 1))(u, a)
+
+    _, after = _checked(step, jnp.ones((8, 8)) * 0.3, jnp.full((6, 6), 0.1), rtol=1e-5)
+    assert bool(_loops(after)) == (turns_of_it == 40)
+
+
+@pytest.mark.parametrize("turns_of_it", (20, 100))
+def test_loops_are_found_behind_the_numbers_of_their_turns(turns_of_it):
+    """Each turn takes its numbers from where they come in; these stretches repeat too, with any multiple of the turn as period, and are no loops."""
+    def f(x, numbers):
+        taken = [[numbers[t * 12 + k] for k in range(12)] for t in range(turns_of_it)]
+        for own in taken:
+            y = jax.lax.dynamic_update_slice(x, jnp.sin(x[1:3]) * own[0], (2, 1))
+            x = y + own[1] * x - sum(own[2:])
+        return x
+
+    _, after = _checked(f, jnp.ones((6, 5)) * 0.3, jnp.linspace(0, 1e-3, turns_of_it * 12), rtol=1e-4)
+    assert _loops(after)
+
+
 def test_programs_without_repetition_are_left_alone():
     random = np.random.RandomState(0)
     operators = [jnp.sin, jnp.cos, jnp.tanh, lambda x: x @ W, lambda x: x - x.mean(), lambda x: x[:, ::-1], lambda x: jnp.cumsum(x, 1)]

@@ -21,6 +21,7 @@ import weakref
 import jax
 import numpy as np
 
+from .._ops.columns import by_columns
 from .._ops.conv_windows import suited
 from .._ops.exact import exact
 from .._ops.rewriting import holds
@@ -66,7 +67,7 @@ def build(holder, body, words, floats, arrays, heirs):
     arguments = (words, *arrays)
     traced = jax.jit(from_words, keep_unused=True).trace(*arguments)  # so that its text says what it takes
     options = CONVOLVING if holds(traced.jaxpr, lambda eqn: eqn.primitive.name == "conv_general_dilated") else OPTIONS
-    closed = looped(exact(rolled(merged(suited(by_rows(traced.jaxpr))))))
+    closed = by_columns(looped(exact(rolled(merged(suited(by_rows(traced.jaxpr)))))))
     holder.sources, chosen = sources_of(closed)
     if heirs:
         known = holder.sources or range(len(closed.jaxpr.outvars))

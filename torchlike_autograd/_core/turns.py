@@ -31,10 +31,10 @@ STACKED = 1 << 20  # bytes that are copied to stand one after the other: 16 time
 SMALL = 1 << 12
 CHAIN = 4000
 
-# Operations that XLA does not make part of a neighbour's kernel.
+# Operations that XLA does not make part of a neighbour's kernel, and `pad`: of shifted neighbours it makes one that computes each of them several times.
 _KERNELS = frozenset([
     "dot_general", "conv_general_dilated", "reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_and", "reduce_or", "argmax", "argmin", "reduce",
-    "reduce_window", "reduce_window_sum", "reduce_window_max", "select_and_scatter_add", "cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp", "sort",
+    "pad", "reduce_window", "reduce_window_sum", "reduce_window_max", "select_and_scatter_add", "cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp", "sort",
     "top_k", "gather", "scatter", "scatter-add", "scatter_mul", "scatter_min", "scatter_max", "dynamic_update_slice", "concatenate", "fft", "scan", "while",
     "cond", "cholesky", "lu", "triangular_solve", "eigh", "eig", "svd", "householder_product", "geqrf"])
 # Operations that cost nothing and stand where their input is made.
@@ -134,11 +134,16 @@ def rolled(closed):
     loops = _loops(flat, nodes)
     owner, items, loops = _lean(nodes, loops, outs)
     saved = sum(loop.period * (loop.count - 1) for loop in loops)
-    if saved < WORTH or 2 * saved < len(nodes):
+    if saved < WORTH or 2 * saved < sum(not _is_number(node) for node in nodes):
         return closed
     writing = _Writing(flat, nodes, owner, items, outs)
     types = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype, weak_type=v.aval.weak_type) for v in closed.jaxpr.invars]
     return jax.make_jaxpr(lambda *arrays: writing.run(dict(zip(ins, arrays))))(*types)
+
+
+def _is_number(node):
+    """Whether an operation only takes a number out of where it comes in: XLA hardly notices."""
+    return node.eqn.primitive.name in _LIGHT and node.eqn.outvars[0].aval.size == 1
 
 
 def _operations(jaxpr):
@@ -193,16 +198,17 @@ def _shift(eqn):
     return None
 
 
-def _repeats(letters, start, end):
-    """Stretches (start, period, count) of letters[start:end] that repeat, those that save most first."""
+def _repeats(letters, kernels, start, end):
+    """Stretches (start, period, count) of letters[start:end] that repeat, those that save most first; kernels: how many stand before each letter."""
     part, found = letters[start:end], []
     for period in range(1, len(part) // FEWEST + 1):
         same = part[:-period] == part[period:]
         edges = np.flatnonzero(np.diff(np.concatenate(([0], same.view(np.int8), [0]))))
         begins, counts = edges[::2], (edges[1::2] - edges[::2]) // period + 1
         for k in np.flatnonzero(counts >= FEWEST).tolist():
-            count = int(counts[k])
-            found.append(((count - 1) * period, -period, start + int(begins[k]), count))
+            count, at = int(counts[k]), start + int(begins[k])
+            if period * count > CHAIN or kernels[at] < kernels[at + period]:
+                found.append(((count - 1) * period, -period, at, count))
     return [(at, -period, count) for _, period, at, count in sorted(found, reverse=True)[:12]]
 
 
@@ -211,9 +217,10 @@ def _loops(flat, nodes):
     if len(nodes) < WORTH:
         return []
     letters, found, stretches = _letters(flat, nodes), [], [(0, len(nodes))]
+    kernels = np.cumsum([False, *(node.eqn.primitive.name in _KERNELS for node in nodes)])
     while stretches:
         start, end = stretches.pop()
-        loop = next((x for r in _repeats(letters, start, end) if (x := _loop(flat, nodes, *r)) is not None), None)
+        loop = next((x for r in _repeats(letters, kernels, start, end) if (x := _loop(flat, nodes, *r)) is not None), None)
         if loop is not None:
             found.append(loop)
             stretches += [(start, loop.start), (loop.end, end)]
@@ -242,8 +249,6 @@ def _cheap(loops, nodes):
 
 def _loop(flat, nodes, start, period, count):
     """The plan of a stretch, without first or last turns that differ; None where it is no loop."""
-    if period * count <= CHAIN and not any(node.eqn.primitive.name in _KERNELS for node in nodes[start:start + period]):
-        return None
     for first, last in ((0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1), (2, 2)):
         if count - first - last >= FEWEST:
             loop = _Loop(start + first * period, period, count - first - last)

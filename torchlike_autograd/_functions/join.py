@@ -12,7 +12,7 @@ from .._core.composite import COMPOSITES, composite, named
 from .._core.dispatch import into, run, values_of, wrap
 from .._core.laying import keep_order, lay_if_bent
 from .._core.numeric import say_once
-from .._core.record import Value, record_op
+from .._core.record import IMMEDIATE, Value, record_op, thread
 from .._core.shapes import as_long, broadcast, wrap_dim
 from .._core.words import type_name
 from .._ops.memory import preserved
@@ -49,12 +49,32 @@ def _joiner(name, *paths):
 
 
 def _join_many(spec, tensors):
-    out = wrap(record_op(spec, _apart(values_of(tensors)))[0])
+    values = values_of(tensors)
+    out = _at_once(spec, values) if len(values) >= _AT_ONCE else None
+    if out is None:
+        out = wrap(record_op(spec, _apart(values))[0])
     lay_if_bent(spec, tensors, (out,))
     return out
 
 
 _MANY = 4  # tensors, from which on they are taken for a sample of data
+_AT_ONCE = 16  # from which on such data is joined on the host at once: it comes into a program as one array, not as so many
+_JOINS = {"cat": np.concatenate, "stack": np.stack}
+
+
+def _at_once(spec, values):
+    """The Tensor where all is plain data of one type on the host; None for others, and where somebody hears of calls or transforms them."""
+    first, state, dim = values[0].aval, thread.state, spec.statics["dim"]
+    rank = first.ndim + (spec.op.name == "stack")
+    if first.device != "cpu" or not -rank <= dim < rank or any(state.extra.values()) or state.tape.prefix.watched or IMMEDIATE[0]:
+        return None
+    if not all(v.aval is first and not v.needs and v.tape is None and _is_there(v.array) for v in values):
+        return None
+    return from_array(_JOINS[spec.op.name]([np.asarray(v.array) for v in values], dim), first.dtype)
+
+
+def _is_there(array):
+    return array is not None and (type(array) is np.ndarray or array.is_ready())
 
 
 def _apart(values):

@@ -60,7 +60,8 @@ def _lower_factor(a):
     if a.size == 0:
         return product(a, a)
     full = lapack.cholesky(stop(a), symmetrize_input=False)
-    return jnp.where(jnp.isfinite(full).all(axis=(-2, -1), keepdims=True), full, _elimination(stop(a))[0])
+    good = jnp.isfinite(full).all(axis=(-2, -1), keepdims=True)
+    return jax.lax.cond(good.all(), lambda x, full, good: full, lambda x, full, good: jnp.where(good, full, _elimination(x)[0]), stop(a), full, good)
 
 
 def _elimination(a):
