@@ -79,7 +79,7 @@ def test_clearing_lets_all_programs_go(monkeypatch, fresh):
 def test_memory_is_given_back_after_long_work(monkeypatch):
     """Compiling and the first run of a long program leave gigabytes in the C library."""
     given = []
-    monkeypatch.setattr(room, "_trim", lambda: given.append)
+    monkeypatch.setattr(room, "_c_library", lambda name: given.append if name == "malloc_trim" else None)
     room.give_back(room.LONG / 2)
     assert given == []
     monkeypatch.setattr(room, "LONG", 0.0)
@@ -87,3 +87,32 @@ def test_memory_is_given_back_after_long_work(monkeypatch):
     x.cosh().sum().backward()
     assert x.grad.sum().item() > 5
     assert len(given) == 1
+
+
+def test_memory_is_kept_by_steps_that_are_always_long(monkeypatch, counts, fresh):
+    """What a step gives back it gets again page by page in the next one."""
+    given = []
+    monkeypatch.setattr(worth, "waits", lambda program: False)
+    w = torch.ones(3, requires_grad=True)
+    _train(w, 4)
+    monkeypatch.setattr(room, "_c_library", lambda name: given.append if name == "malloc_trim" else None)
+    monkeypatch.setattr(room, "LONG", 0.0)
+    with counts() as c:
+        for _ in range(6):
+            w.grad = None
+            (w.tanh() * 3).sum().backward()
+            with torch.no_grad():
+                w -= 0.1 * w.grad
+    assert c.compiles == 0 and c.flushes >= 5 and given == []
+
+
+@pytest.mark.parametrize("said", ["", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES"])
+def test_the_c_library_is_told_to_keep_memory_unless_the_environment_says_otherwise(monkeypatch, said):
+    told = []
+    monkeypatch.setattr(room, "_c_library", lambda name: (lambda *args: told.append((name, *args))))
+    for name in room._SAID:
+        monkeypatch.delenv(name, raising=False)
+    if said:
+        monkeypatch.setenv(said, "1")
+    room.keep.__wrapped__()
+    assert told == ([] if said else [("mallopt", -1, room.KEPT), ("mallopt", -3, room.KEPT)])

@@ -26,6 +26,7 @@ from .speed import native
 from .worth import credit
 
 HEAVY = 1 << 26  # bytes that a program run op by op may hold, guessed from above, before it lets each array go after its last use
+FIRST = 2  # runs of a program that free more than the others
 DEAD = 64  # operators of a record that is dropped without another look where nobody holds its results
 
 
@@ -135,10 +136,11 @@ def _run(tape, mask):
             program.runs = int(sightings.came_before(key))
             _remember(program)
         program = other
-    start = time.perf_counter()
+    start, compiles = time.perf_counter(), stats["compiles"]
     arrays = _execute(program, tape) if program.outs or program.guarded else ()
     _deliver(tape, program, arrays)
-    room.give_back(time.perf_counter() - start)
+    if program.runs <= FIRST or stats["compiles"] > compiles:
+        room.give_back(time.perf_counter() - start)
     if key is not None and program.runs <= 1 and program.compiled is None and config.get("execution") != "immediate":
         sightings.forget(program, key)
         _programs.pop((prefix, mask), None)
@@ -293,6 +295,7 @@ def _wrap(i):
 
 
 def _compile(program, floats, ints, arrays, heirs):
+    room.keep()
     start = time.perf_counter()
     words, weight, sections = _numbers(program, floats, ints), program.prefix.weight, Sections.of(program, len(floats))
     if sections is None:
