@@ -24,7 +24,8 @@ CASES = {
     "with holes and many taps": ((1, 2, 15, 15), (2, 2, 12, 12), (1, 1), [(0, 0), (0, 0)], (1, 1), (2, 2), 1, ("taps_spread", None, "swapped")),
     "of one element": ((3, 4, 5, 6), (2, 4, 1, 1), (2, 3), [(0, 0), (1, 0)], (1, 1), (1, 1), 1, ("taps", "taps_spread", "results")),
     "smaller than the kernel": ((2, 4, 2), (5, 4, 3), (1,), [(1, 1)], (1,), (1,), 1, ("results", "taps_spread", "taps")),
-    "large": ((4, 5, 13, 12), (6, 5, 12, 12), (1, 1), [(0, 0), (0, 1)], (1, 1), (1, 1), 1, ("results", None, "taps")),
+    "much smaller than the kernel": ((3, 4, 3, 3), (5, 4, 9, 8), (1, 1), [(7, 7), (6, 6)], (1, 1), (1, 1), 1, ("swapped", "results", "swapped")),
+    "large": ((4, 5, 13, 12), (6, 5, 12, 12), (1, 1), [(0, 0), (0, 1)], (1, 1), (1, 1), 1, ("results", "swapped", "taps")),
 }
 
 

@@ -38,6 +38,7 @@ from .rewriting import rewritten
 MOST = 128  # windows
 SLICES, GATHERED = 16, 1 << 16  # of one dim that are compiled one by one; more are gathered, and so many elements: slower, but compiled in a third of the time
 TERMS, NARROW = 256, 4  # of a sum of products of elements: how many, and of how many channels
+SMALLER = 4  # times that an image has fewer elements than the kernel, where they change places
 TOGETHER = 1 << 24  # bytes of windows that are laid side by side for one product, which leaves the cache where they are more
 # Multiplications from which windows pay: XLA's loop takes some 100 ns each for a large kernel or groups of the batch, 2 for a small one; products of matrices
 # take longer to compile.
@@ -120,6 +121,8 @@ def _function(shape, dtype):
     if shape.groups * shape.batch_groups == 1:
         if large and max(shape.holes) > 1 and {*shape.strides, *shape.steps} == {1} and (len(shape.w) < 5 or _function(_exchanged(shape), dtype)):
             return _swapped
+        if shape.taps >= SMALLER * math.prod(shape.x[2:]) and {*shape.strides, *shape.steps, *shape.holes} == {1} and len(shape.w) < 5:
+            return _swapped  # a gradient of a gradient: the weights, padded, and an image as the kernel
         if (way := _together(shape, large, dtype)) or len(shape.w) < 5:
             return way
     few = FEW_LARGE if large else FEW_TAPS if _of_elements(shape) or shape.batch_groups > 1 else FEW_PRODUCTS
