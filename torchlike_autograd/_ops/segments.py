@@ -143,6 +143,8 @@ def _refuse_larger(types, result, wanted, *, reduce, **_):
 def _refuse_zeros(name, src):
     """torch's error for the second derivative of a product where several zeros meet."""
     def refuse(arrays, shape, *, dim, **_):
+        if src not in arrays:  # of no elements: it is not read
+            return
         zeros, index = arrays[src] == 0, np.atleast_1d(arrays["index"])
         dim, zeros, count = dim % max(len(shape), 1), np.atleast_1d(zeros), np.zeros(shape or (1,), np.int64)
         if name == "index_reduce":
