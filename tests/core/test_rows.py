@@ -102,3 +102,13 @@ def test_gathers_of_known_rows_stay_apart():
         np.testing.assert_array_equal(jaxpr_as_fun(closed)(x)[0], x[places] * 2)
         assert "optimization_barrier" not in str(by_rows(jax.make_jaxpr(lambda x, i: jnp.take(x, i, axis=0, mode="clip"))(x, places)))
         assert "optimization_barrier" not in str(by_rows(jax.make_jaxpr(lambda x: jnp.take(x, jnp.asarray(few), axis=0))(x)))
+
+
+@pytest.mark.filterwarnings("ignore:index_reduce")
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 33])
+def test_products_of_zeros_keep_their_sign(size):
+    """As each multiplication does: -1 times 0 is -0."""
+    index = torch.arange(size)
+    signs = torch.where(index % 2 == 0, -1.0, 1.0)
+    for out in (signs.scatter_reduce(0, index, torch.zeros(size), "prod"), signs.index_reduce(0, index, torch.zeros(size), "prod")):
+        assert out.abs().sum() == 0 and torch.signbit(out).tolist() == [i % 2 == 0 for i in range(size)]
