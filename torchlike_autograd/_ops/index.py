@@ -255,8 +255,11 @@ def index_add(self, index, source, *, dim, alpha=1):
     if self.dtype == bool:
         return x.at[along(x.ndim, d, _vector(index))].max(source & convert(alpha, from_numpy_dtype(self.dtype)), mode="clip", wrap_negative_indices=False).reshape(self.shape)
     alpha = convert(alpha, from_numpy_dtype(self.dtype))
-    # torch 2.13: a complex alpha enters the gradient as it is, not conjugated
-    source = straight(source * alpha, source * jnp.conj(alpha)) if jnp.iscomplexobj(alpha) else source * alpha
+    if jnp.iscomplexobj(alpha):
+        scaled = source * alpha if x.ndim == 1 else jnp.where(alpha == 1, source, source * alpha)  # rows are added as they are: infinity times 1 + 0j is not
+        source = straight(scaled, source * jnp.conj(alpha))  # torch 2.13: it enters the gradient as it is, not conjugated
+    else:
+        source = source * alpha
     return added(x, _vector(index), d, source).reshape(self.shape)
 
 
