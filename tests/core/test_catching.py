@@ -180,6 +180,35 @@ def test_what_nobody_holds_is_checked():
     assert torch.ones(1).item() == 1
 
 
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("indices, words", [
+    (([1, 2, 7], [1, 5, 1]), "index 5 is out of bounds for dimension 1 with size 3"),
+    (([1, 7, 2], [1, 5, 1]), "index 7 is out of bounds for dimension 0 with size 6"),
+    (([[1], [7]], [0, 3, 0]), "index 3 is out of bounds for dimension 1 with size 3"),
+    (([[1], [-7]], [0, 2, 0]), "index -7 is out of bounds for dimension 0 with size 6"),
+    (([1, -9], [7]), "index 7 is out of bounds for dimension 1 with size 3"),
+])
+def test_of_several_indices_the_first_element_is_refused(indices, words, known):
+    """Not all values of one index tensor before those of the next, whether the values are known when the call is recorded or not."""
+    i, j = (torch.tensor(x) + (0 if known else torch.ones(1, dtype=torch.int64) - 1) for x in indices)
+    if known:
+        execute.flush()
+    with pytest.raises(IndexError, match=words):
+        torch.zeros(6, 3)[i, j].sum().item()
+
+
+def test_there_is_nothing_to_write_to():
+    """The check of the indices says so, also where a gradient is wanted; the second derivative of a product of nothing is nothing."""
+    index = torch.zeros(9, 1, dtype=torch.int64).expand(9, 3)
+    with pytest.raises(RuntimeError, match="index 0 is out of bounds for dimension 0 with size 0"):
+        torch.zeros(0, 3).scatter_add(0, index, torch.zeros(9, 3, requires_grad=True)).sum().item()
+    x, src = torch.zeros(0, 3, requires_grad=True), torch.zeros(0, 3, requires_grad=True)
+    out = x.scatter_reduce(0, torch.zeros(0, 3, dtype=torch.int64), src, "prod")
+    first = torch.autograd.grad(out.sum(), [x, src], create_graph=True)
+    second = torch.autograd.grad(sum(g.sum() for g in first), [x, src])
+    assert [tuple(g.shape) for g in second] == [(0, 3), (0, 3)]
+
+
 # Parameters of distributions
 
 def fit():

@@ -102,3 +102,20 @@ def test_gathers_of_known_rows_stay_apart():
         np.testing.assert_array_equal(jaxpr_as_fun(closed)(x)[0], x[places] * 2)
         assert "optimization_barrier" not in str(by_rows(jax.make_jaxpr(lambda x, i: jnp.take(x, i, axis=0, mode="clip"))(x, places)))
         assert "optimization_barrier" not in str(by_rows(jax.make_jaxpr(lambda x: jnp.take(x, jnp.asarray(few), axis=0))(x)))
+
+
+@pytest.mark.filterwarnings("ignore:index_reduce")
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 33])
+def test_products_of_zeros_keep_their_sign(size):
+    """As each multiplication does: -1 times 0 is -0."""
+    index = torch.arange(size)
+    signs = torch.where(index % 2 == 0, -1.0, 1.0)
+    for out in (signs.scatter_reduce(0, index, torch.zeros(size), "prod"), signs.index_reduce(0, index, torch.zeros(size), "prod")):
+        assert out.abs().sum() == 0 and torch.signbit(out).tolist() == [i % 2 == 0 for i in range(size)]
+
+
+def test_complex_rows_are_added_as_they_are():
+    """Elements of a vector are multiplied by alpha first, where infinity times 1 + 0j has a part that is NaN."""
+    x, source, index = torch.ones(2, dtype=torch.complex64), torch.tensor([complex(float("inf"), 0.5), 1j]), torch.tensor([0, 1])
+    assert str(x[:, None].index_add(0, index, source[:, None])[0].item()) == "(inf+0.5j)"
+    assert all(str(out[0].item()) == "(inf+nanj)" for out in (x.index_add(0, index, source), x[:, None].index_add(0, index, source[:, None], alpha=2)[:, 0]))

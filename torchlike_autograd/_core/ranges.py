@@ -12,7 +12,7 @@ import weakref
 
 import numpy as np
 
-from .._ops.index import indexed_shape
+from .._ops.index import first_of_several, indexed_shape
 from .._ops.places import offence
 from .._ops.spec import NUMBERS, spec_of
 from .._tensor import Tensor
@@ -103,17 +103,17 @@ def settle(spec, flat):
 
 def settle_several(spec, flat, dims, every=None):
     """`settle` for one index tensor per dim, flat[1:]; `every` are all of the call's inputs."""
-    shape = flat[0]._tl_v.aval.shape
-    for n, (index, d) in enumerate(zip(flat[1:], dims)):
+    shape, unknown = flat[0]._tl_v.aval.shape, False
+    for index, d in zip(flat[1:], dims):
         bounds = extent(index)
         if bounds is None:
-            return spec
-        if bounds[0] <= bounds[1] and (bounds[0] < -shape[d] or bounds[1] >= shape[d]):
+            unknown = True
+        elif bounds[0] <= bounds[1] and (bounds[0] < -shape[d] or bounds[1] >= shape[d]):
             form = spec.form(types(every or flat))
             if 0 in indexed_shape(shape, [i._tl_v.aval.shape for i in flat[1:]], dims):
-                break
-            raise form.guard_error(int(offence(_elements(index), shape[d], -shape[d])) * 16 + n)
-    return unguarded(spec)
+                return unguarded(spec)
+            raise form.guard_error(int(first_of_several(shape, [i._tl_numpy() for i in flat[1:]], dims)))
+    return spec if unknown else unguarded(spec)
 
 
 def settle_classes(spec, flat, ignored):

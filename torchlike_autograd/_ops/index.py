@@ -23,12 +23,12 @@ from .places import (
     along_dim,
     at_least_1d,
     char,
+    first_offence,
     in_range,
     library,
     long,
     matching_entries,
     of_arrays,
-    offence,
     offender,
     out_of_bounds,
     put_last,
@@ -68,14 +68,31 @@ def _same_rank(indices):
 
 @of_arrays
 def _each_in_range(self, indices, *rest, dims, **_):
-    """0, or the code of the first value out of range times 16 plus the number of its index tensor; nobody looks where nothing is read."""
-    if 0 in _places_read(self, indices, dims):
-        return 0
-    code = 0
+    """The code of `first_of_several`; nobody looks where nothing is read."""
+    return 0 if 0 in _places_read(self, indices, dims) else first_of_several(self.shape, indices, dims)
+
+
+def first_of_several(shape, indices, dims):
+    """0, or the code of the first value out of range times 16 plus the number of its index tensor.
+
+    The first in what is read, by rows: not all values of one index tensor come before those of the next.
+    """
+    common, code, first = broadcast(*[i.shape for i in indices]), 0, 0
     for n, (index, d) in enumerate(zip(indices, dims)):
-        own = offence(index, self.shape[d], -self.shape[d])
-        code = library(index).where((code == 0) & (own != 0), own * 16 + n, code)
+        own, place = first_offence(index, shape[d], -shape[d])
+        at, where = _place_among(common, index.shape, place), library(index).where
+        sooner = (own != 0) & ((code == 0) | (at < first))
+        code, first = where(sooner, own * 16 + n, code), where(sooner, at, first)
     return code
+
+
+def _place_among(common, shape, place):
+    """Where an element of an array of this shape comes first among those that it is broadcast to."""
+    at, below, step = 0, 1, 1
+    for own, n in zip(reversed(shape), reversed(common)):
+        at = at + place // below % own * step
+        below, step = below * own, step * n
+    return at
 
 
 def several_error(code, shape, *_, dims, **__):
@@ -238,8 +255,11 @@ def index_add(self, index, source, *, dim, alpha=1):
     if self.dtype == bool:
         return x.at[along(x.ndim, d, _vector(index))].max(source & convert(alpha, from_numpy_dtype(self.dtype)), mode="clip", wrap_negative_indices=False).reshape(self.shape)
     alpha = convert(alpha, from_numpy_dtype(self.dtype))
-    # torch 2.13: a complex alpha enters the gradient as it is, not conjugated
-    source = straight(source * alpha, source * jnp.conj(alpha)) if jnp.iscomplexobj(alpha) else source * alpha
+    if jnp.iscomplexobj(alpha):
+        scaled = source * alpha if x.ndim == 1 else jnp.where(alpha == 1, source, source * alpha)  # rows are added as they are: infinity times 1 + 0j is not
+        source = straight(scaled, source * jnp.conj(alpha))  # torch 2.13: it enters the gradient as it is, not conjugated
+    else:
+        source = source * alpha
     return added(x, _vector(index), d, source).reshape(self.shape)
 
 

@@ -100,13 +100,15 @@ def library(x):
 
 def offence(index, size, lowest):
     """0, or the code of a value outside [lowest, size)."""
-    xp = library(index)
-    flat = index.reshape(-1)
-    if flat.size == 0:
-        return 0
-    wrong = (flat < lowest) | (flat >= size)
-    first = flat[xp.argmax(wrong)].astype("int64")  # any other where all are right
-    return xp.where((first < lowest) | (first >= size), xp.where(first >= 0, first + 1, first), 0)
+    return 0 if index.size == 0 else first_offence(index, size, lowest)[0]
+
+
+def first_offence(index, size, lowest):
+    """(that code, the place of the value in the index, which is not empty: any where all are right)."""
+    xp, flat = library(index), index.reshape(-1)
+    place = xp.argmax((flat < lowest) | (flat >= size))
+    first = flat[place].astype("int64")
+    return xp.where((first < lowest) | (first >= size), xp.where(first >= 0, first + 1, first), 0), place
 
 
 def offender(code):

@@ -107,7 +107,7 @@ def _covered(src, shape, node, compared):
 
 def _scattered(self, index, src, d, how):
     """`how(array, lattice, src)` on arrays with at least one dim."""
-    if index.size == 0:
+    if index.size == 0 or self.size == 0:  # there is nothing to name: the check of the indices says so
         return self
     return how(at_least_1d(self), lattice(at_least_1d(index), d), src).reshape(self.shape)
 

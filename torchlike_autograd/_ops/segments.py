@@ -65,9 +65,26 @@ def _product(x, places, src, include_self):
         before = jnp.where(right[0], jnp.ones((), src.dtype), left[1])  # another place's product may be inf or NaN: it must not meet a gradient of 0
         return left[0] | right[0], jnp.where(right[0], right[1], before * right[1])
 
-    _, running = jax.lax.associative_scan(join, (first, values))
+    _, running = _so_far(join, (first, values))
     last = _added(jnp.ones(x.shape, jnp.int64), places, jnp.ones(src.shape, jnp.int64))
     return running[jnp.cumsum(last.reshape(-1)) - 1].reshape(x.shape)
+
+
+def _so_far(join, rows):
+    """`jax.lax.associative_scan`, which loses the sign of zeros: it lays results between each other by adding zeros."""
+    n = rows[0].shape[0]
+    if n < 2:
+        return rows
+    odd = _so_far(join, join([x[: n - 1 : 2] for x in rows], [x[1::2] for x in rows]))
+    if n == 2:
+        return [jnp.concatenate([x[:1], y]) for x, y in zip(rows, odd)]
+    later = join([y[: (n - 1) // 2] for y in odd], [x[2::2] for x in rows])
+    return [_in_turn(jnp.concatenate([x[:1], y]), z) for x, y, z in zip(rows, later, odd)]
+
+
+def _in_turn(even, odd):
+    both = jnp.stack([even[: odd.size], odd], 1).reshape(-1)
+    return jnp.concatenate([both, even[odd.size:]])
 
 
 def _extreme(greatest):
@@ -143,6 +160,8 @@ def _refuse_larger(types, result, wanted, *, reduce, **_):
 def _refuse_zeros(name, src):
     """torch's error for the second derivative of a product where several zeros meet."""
     def refuse(arrays, shape, *, dim, **_):
+        if src not in arrays:  # of no elements: it is not read
+            return
         zeros, index = arrays[src] == 0, np.atleast_1d(arrays["index"])
         dim, zeros, count = dim % max(len(shape), 1), np.atleast_1d(zeros), np.zeros(shape or (1,), np.int64)
         if name == "index_reduce":
