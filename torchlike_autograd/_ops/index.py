@@ -12,7 +12,7 @@ import numpy as np
 from .._core.dtypes import from_numpy_dtype
 from .._core.shapes import broadcast, wrap_dim
 from .casts import convert
-from .conventions import straight, type_words
+from .conventions import straight, type_words, wide
 from .memory import indexed, like_first
 from .norm import norm_of
 from .opened import is_int64
@@ -193,6 +193,14 @@ def _out_of_range(value, shape, size, *, dim=0, **_):
 _OUT_OF_RANGE = in_range(along_dim, _out_of_range)
 
 
+_HALVES = ("float16", "bfloat16")
+
+
+def _are_rows(x, d):
+    """Whether the entries of a dim are whole rows or columns."""
+    return x.ndim > 1 and d in (0, x.ndim - 1)
+
+
 def _vector(index):
     return index.reshape(-1).astype(jnp.int64)
 
@@ -216,7 +224,7 @@ def index_select(self, index, *, dim):
             raise IndexError("index out of range in self")
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
     x = at_least_1d(self)
-    out = taken(x, _vector(index), d)
+    out = taken(wide(x) if _are_rows(x, d) else x, _vector(index), d).astype(x.dtype)  # its gradient is index_add's
     return out.reshape(()) if self.ndim == 0 else out
 
 
@@ -259,8 +267,11 @@ def index_add(self, index, source, *, dim, alpha=1):
         scaled = source * alpha if x.ndim == 1 else jnp.where(alpha == 1, source, source * alpha)  # rows are added as they are: infinity times 1 + 0j is not
         source = straight(scaled, source * jnp.conj(alpha))  # torch 2.13: it enters the gradient as it is, not conjugated
     else:
-        source = source * alpha
-    return added(x, _vector(index), d, source).reshape(self.shape)
+        source, plain = source * alpha, source
+    out = added(x, _vector(index), d, source)
+    if _are_rows(x, d) and x.dtype.name in _HALVES:  # torch 2.13 adds those that are not scaled as scatter_add does
+        out = jnp.where(alpha == 1, added(wide(x), _vector(index), d, wide(plain)).astype(x.dtype), out)
+    return out.reshape(self.shape)
 
 
 def _copied_source(self, index, source, d):

@@ -1,0 +1,41 @@
+"""Rows of half precision that are added up: where torch rounds, to the last bit, also in gradients."""
+
+from compat_matrix.case import case
+
+HALVES = ("bfloat16", "float16")
+SHAPES = ((60,), (60, 4), (60, 4, 3), (60, 0))
+
+
+def _bits(torch, x):
+    return x.detach().view(torch.int16).tolist()
+
+
+def _source(torch, name, shape, dim):
+    """Numbers whose sum is another one where each addition rounds."""
+    x = (torch.randint(1, 512, shape) / 512).to(getattr(torch, name))
+    return x.transpose(0, dim) if dim < len(shape) else x
+
+
+@case("rows_of_halves.added")
+def _(torch):
+    for name in HALVES:
+        for shape in SHAPES:
+            for dim in range(min(len(shape), 2)):
+                torch.manual_seed(len(shape))
+                source, index = _source(torch, name, shape, dim), torch.randint(0, 3, (60,))
+                x = torch.ones(*source.shape[:dim], 3, *source.shape[dim + 1:], dtype=source.dtype)
+                for alpha in (1, 1.0, 2, -0.375):
+                    yield f"{name} {shape} {dim} {alpha}", _bits(torch, x.index_add(dim, index, source, alpha=alpha))
+                yield f"{name} {shape} {dim} in place", _bits(torch, x.clone().index_add_(dim, index, source))
+
+
+@case("rows_of_halves.selected")
+def _(torch):
+    for name in HALVES:
+        for shape in SHAPES:
+            for dim in range(min(len(shape), 2)):
+                torch.manual_seed(len(shape))
+                g, index = _source(torch, name, shape, dim), torch.randint(0, 3, (60,))
+                x = torch.ones(*g.shape[:dim], 3, *g.shape[dim + 1:], dtype=g.dtype, requires_grad=True)
+                out = x.index_select(dim, index)
+                yield f"{name} {shape} {dim}", [_bits(torch, t) for t in (out, *torch.autograd.grad(out, x, g))]
