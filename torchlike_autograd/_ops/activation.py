@@ -81,12 +81,13 @@ def relu(self):
 
 @_activation("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", node="ThresholdBackward0", zero_second=True, twin_node="ThresholdBackward1",
              twin_of=("torch.threshold",), twin={"saves": _SELF}, lift=("threshold", "value"), holds={"threshold": held.wide_whole, "value": held.own_whole}, method=False, opmath=False,
+             wide=("threshold",),
              samples=[call(real(4), 0.3, 7.0)], kinks=[call(at(0.0, 1.0, 2.0, _NAN), 1.0, 7.0)])
 def threshold(self, *, threshold, value):
     """value where self is not above the threshold."""
     only("threshold_cpu", self, "if")
-    threshold, value = (jnp.real(x).astype(self.dtype) for x in (threshold, value))
-    return jnp.where(self <= threshold, value, self)
+    whole = wide(self)
+    return jnp.where(whole <= jnp.real(threshold).astype(whole.dtype), jnp.real(value).astype(self.dtype), self)
 
 
 @_activation("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", node="LeakyReluBackward0", zero_second=True, twin_node="LeakyReluBackward1",
