@@ -59,6 +59,7 @@ def _join_many(spec, tensors):
 
 _MANY = 4  # tensors, from which on they are taken for a sample of data
 _AT_ONCE = 16  # from which on such data is joined on the host at once: it comes into a program as one array, not as so many
+_COUNTS = {"sweep credit", "span", "passes together", "casts"}  # what a thread notes for itself; data of one type is cast to none
 _JOINS = {"cat": np.concatenate, "stack": np.stack}
 
 
@@ -66,7 +67,9 @@ def _at_once(spec, values):
     """The Tensor where all is plain data of one type on the host; None for others, and where somebody hears of calls or transforms them."""
     first, state, dim = values[0].aval, thread.state, spec.statics["dim"]
     rank = first.ndim + (spec.op.name == "stack")
-    if first.device != "cpu" or not -rank <= dim < rank or any(state.extra.values()) or state.tape.prefix.watched or IMMEDIATE[0]:
+    if first.device != "cpu" or not -rank <= dim < rank or state.tape.prefix.watched or IMMEDIATE[0]:
+        return None
+    if any(said for name, said in state.extra.items() if name not in _COUNTS):
         return None
     if not all(v.aval is first and not v.needs and v.tape is None and _is_there(v.array) for v in values):
         return None
