@@ -282,3 +282,21 @@ def test_a_pass_over_a_long_record_looks_at_its_new_calls_only(monkeypatch):
         ((1 - a) ** 2 + (b - a ** 2) ** 2).backward(create_graph=True)
         x.data.add_(x.grad.data, alpha=-1e-2)
     assert len(walked) > 40 and max(walked[20:]) < 80
+
+
+def test_third_derivatives_through_what_is_joined():
+    """A gradient of several cotangents, differentiated by the second of them, is what it is without joining."""
+    def derivatives(joined):
+        a = torch.tensor([[0.5, -1.0], [2.0, 0.25]], dtype=torch.float64, requires_grad=True)
+        b = torch.tensor([[1.5, 0.75], [-0.5, 3.0]], dtype=torch.float64, requires_grad=True)
+        parts = [a * b, b.sin()]
+        weights = [torch.ones(2, 2, dtype=torch.float64, requires_grad=True) for _ in parts]
+        loss = (torch.stack(parts, -1) * torch.stack(weights, -1)).sum() if joined else sum((p * w).sum() for p, w in zip(parts, weights))
+        found = [a, b, *weights]
+        for _ in range(3):
+            grads = torch.autograd.grad(loss, found, create_graph=True)
+            loss = sum((g**2).sum() for g in grads)
+        return [g.detach().numpy() for g in (*grads, loss)]
+
+    for one, other in zip(derivatives(True), derivatives(False), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)

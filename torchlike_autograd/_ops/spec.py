@@ -404,11 +404,11 @@ def _gradient_nodes(form, wanted):
 
 def _input_behind(form, i):
     """The operator's input that is input `i` of a pullback (of a pullback, ...), None for a cotangent, and the operator's settings."""
-    owner = True
+    owner = True  # as long as it is neither a cotangent nor a result
     while isinstance(form, Pullback):
-        name = form.owners[i]
-        owner = owner and name[0] not in "gr"  # neither a cotangent nor a result
-        form, i = getattr(form.inner, "base", form.inner), int(name[1:])
+        if owner:
+            owner, i = form.owners[i][0] not in "gr", int(form.owners[i][1:])
+        form = getattr(form.inner, "base", form.inner)
     return form.owners[i] if owner else None, _settings(form)
 
 
