@@ -16,26 +16,26 @@ def _source(torch, name, shape, dim):
     return x.transpose(0, dim) if dim < len(shape) else x
 
 
-@case("rows_of_halves.added")
-def _(torch):
+def _rows(torch):
+    """(label, dim, index, what is added along it, what it is added to)."""
     for name in HALVES:
         for shape in SHAPES:
             for dim in range(min(len(shape), 2)):
                 torch.manual_seed(len(shape))
                 source, index = _source(torch, name, shape, dim), torch.randint(0, 3, (60,))
-                x = torch.ones(*source.shape[:dim], 3, *source.shape[dim + 1:], dtype=source.dtype)
-                for alpha in (1, 1.0, 2, -0.375):
-                    yield f"{name} {shape} {dim} {alpha}", _bits(torch, x.index_add(dim, index, source, alpha=alpha))
-                yield f"{name} {shape} {dim} in place", _bits(torch, x.clone().index_add_(dim, index, source))
+                yield f"{name} {shape} {dim}", dim, index, source, torch.ones(*source.shape[:dim], 3, *source.shape[dim + 1:], dtype=source.dtype)
+
+
+@case("rows_of_halves.added")
+def _(torch):
+    for label, dim, index, source, x in _rows(torch):
+        for alpha in (1, 1.0, 2, -0.375):
+            yield f"{label} {alpha}", _bits(torch, x.index_add(dim, index, source, alpha=alpha))
+        yield f"{label} in place", _bits(torch, x.clone().index_add_(dim, index, source))
 
 
 @case("rows_of_halves.selected")
 def _(torch):
-    for name in HALVES:
-        for shape in SHAPES:
-            for dim in range(min(len(shape), 2)):
-                torch.manual_seed(len(shape))
-                g, index = _source(torch, name, shape, dim), torch.randint(0, 3, (60,))
-                x = torch.ones(*g.shape[:dim], 3, *g.shape[dim + 1:], dtype=g.dtype, requires_grad=True)
-                out = x.index_select(dim, index)
-                yield f"{name} {shape} {dim}", [_bits(torch, t) for t in (out, *torch.autograd.grad(out, x, g))]
+    for label, dim, index, g, x in _rows(torch):
+        out = x.requires_grad_().index_select(dim, index)
+        yield label, [_bits(torch, t) for t in (out, *torch.autograd.grad(out, x, g))]

@@ -91,7 +91,8 @@ class HostWriter:
                 continue
             if eqn.primitive.name == "dynamic_update_slice" and eqn.invars[0] in fills and eqn.invars[0] not in names:
                 names[eqn.invars[0]] = self.filled(fills.pop(eqn.invars[0]))  # the line below copies it
-            ins = [self.literal(fills[v].invars[0]) if _takes_numbers(eqn) and v in fills and v not in names else name_of(v) for v in eqn.invars]
+            numbers = fills if _takes_numbers(eqn) else ()
+            ins = [self.literal(fills[v].invars[0]) if v in numbers and v not in names else name_of(v) for v in eqn.invars]
             inner = _inner(eqn)
             if inner is not None:
                 names.update(zip(eqn.outvars, self.inline(inner.jaxpr, inner.consts, ins)))

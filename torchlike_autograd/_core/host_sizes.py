@@ -39,17 +39,17 @@ class OfSizes:
     """f(values of the symbols) -> f(*arrays) -> list of arrays, or None where the program at these sizes has to be compiled for itself."""
 
     def __init__(self, sizes):
-        self.sizes, self.text, self.none = sizes, None, False  # none: it was found that there is no such text
+        self.sizes, self.text = sizes, None  # False where it was found that there is none
 
     def __call__(self, values):
-        if self.none or self.sizes.elements(*values) > LARGEST:
+        text = self.text
+        if text is False or self.sizes.elements(*values) > LARGEST:
             return None
         try:
-            if self.text is None:
-                self.none = True
-                self.text = _Text(self.sizes, values)
-                self.none = False
-            return self.text.at(self.sizes.sizes(*values))
+            if text is None:
+                self.text = False
+                text = self.text = _Text(self.sizes, values)
+            return text.at(self.sizes.sizes(*values))
         except (Unsupported, _OtherwiseError):
             return None
 

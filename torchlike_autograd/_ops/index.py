@@ -193,9 +193,6 @@ def _out_of_range(value, shape, size, *, dim=0, **_):
 _OUT_OF_RANGE = in_range(along_dim, _out_of_range)
 
 
-_HALVES = ("float16", "bfloat16")
-
-
 def _are_rows(x, d):
     """Whether the entries of a dim are whole rows or columns."""
     return x.ndim > 1 and d in (0, x.ndim - 1)
@@ -269,8 +266,8 @@ def index_add(self, index, source, *, dim, alpha=1):
     else:
         source, plain = source * alpha, source
     out = added(x, _vector(index), d, source)
-    if _are_rows(x, d) and x.dtype.name in _HALVES:  # torch 2.13 adds those that are not scaled as scatter_add does
-        out = jnp.where(alpha == 1, added(wide(x), _vector(index), d, wide(plain)).astype(x.dtype), out)
+    if _are_rows(x, d) and (whole := wide(x)) is not x:  # torch 2.13 adds those of halves that are not scaled as scatter_add does
+        out = jnp.where(alpha == 1, added(whole, _vector(index), d, wide(plain)).astype(x.dtype), out)
     return out.reshape(self.shape)
 
 

@@ -128,7 +128,7 @@ class Writer:
     def elements(self):
         """f(*values) -> those of the largest array whose type has sizes."""
         most = ["*".join(f"({d})" for d in a.shape) for a in self.types]
-        largest = function([f"max({', '.join(['0', '0', *most])})"], self.symbols)
+        largest = function([f"max([0, {', '.join(most)}])"], self.symbols)
         return lambda *values: largest(*values)[0]
 
     def places_in(self, value):
