@@ -1,6 +1,6 @@
 """Functions with an underscore that torch's own Python and libraries call, operators of indexing under their other names."""
 
-from ..case import case
+from ..case import attempt, case
 
 
 def _told(call):
@@ -43,3 +43,14 @@ def _(torch):
         yield name, out, out.grad_fn.name(), first, torch.autograd.grad((first[0] ** 2).sum(), x)
     y = x.detach().clone()
     yield "in place", aten._index_put_impl_(y, [i], v.detach()) is y, y, y._version
+
+
+@case("below_public_names.refused by their schemas")
+def _(torch):
+    aten, x, theta = torch.ops.aten, torch.ones(2, 3), torch.arange(6).reshape(1, 2, 3)
+    calls = {"too many": lambda: aten.alias(x, x), "by keyword": lambda: aten.alias(x, out=x), "too few": lambda: aten.t(), "no tensor": lambda: aten.alias(3),
+             "one overload": lambda: aten.alias.default(x, foo=1), "of several": lambda: aten.relu.default(x, x), "dims": lambda: aten.transpose.int(x, 0)}
+    for name, f in calls.items():
+        yield name, attempt(f)
+    for dtype in (torch.int64, torch.uint8):
+        yield f"grid of {dtype}", [aten.affine_grid_generator(theta.to(dtype), [1, 1, 3, 4], corners) for corners in (True, False)]

@@ -176,3 +176,12 @@ def _(torch):
     yield "grad", f.grad(lambda t: (t.t() * 2).reshape(-1)[1:].sum())(x[0]), attempt(lambda: f.grad(lambda t: (t.t() * 2).view(-1).sum())(x[0]))
     yield "vmap", f.vmap(lambda t: (t.t() * 2).reshape(-1))(x), f.vmap(lambda t: t.t() * 2)(x).shape
     yield "jvp", f.jvp(lambda t: torch.relu(t.t()).flatten(), (x[0],), (x[0],))
+
+
+@case("result_layouts.copied before groups are normalized")
+def _(torch):
+    for name, t in _given(torch).items():
+        if t.ndim > 2 and t.numel():
+            t.requires_grad_()
+            out = torch.nn.functional.group_norm(t, 1)
+            yield name, out.grad_fn.next_functions[0][0].name(), _lie(torch, lambda t=t: torch.native_group_norm(t, None, None, len(t), t.shape[1], t[0, 0].numel(), 1, 1e-5))

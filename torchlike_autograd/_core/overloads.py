@@ -26,7 +26,11 @@ class OpOverload:
         self.__module__ = f"torch._ops.{packet._namespace}"
 
     def __call__(self, /, *args, **kwargs):
-        return self._call(*args, **kwargs) if "self" not in kwargs else _with_self(self._call, args, **kwargs)
+        try:
+            return self._call(*args, **kwargs) if "self" not in kwargs else _with_self(self._call, args, **kwargs)
+        except TypeError:
+            _refuse_by_schema(self, args, kwargs)
+            raise
 
     @property
     def _schema(self):
@@ -85,6 +89,13 @@ class OpOverload:
 SCHEMA: list = []  # what makes the schema of an overload of the table
 
 
+def _refuse_by_schema(overload, args, kwargs):
+    """Raise the RuntimeError of arguments that do not fit the schema, if they do not: Python's functions say it otherwise."""
+    entry, inplace = entry_of(overload)
+    if entry is not None and not inplace:
+        overload._schema.bound(args, kwargs)
+
+
 def entry_of(found):
     """(the entry of the table behind an overload, whether it is the twin) or (None, False)."""
     name, over = found._overloadpacket.__name__, "" if found._overloadname == "default" else f".{found._overloadname}"
@@ -104,7 +115,22 @@ class OpOverloadPacket:
         self.__module__ = f"torch._ops.{namespace}"
 
     def __call__(self, /, *args, **kwargs):
-        return self._call(*args, **kwargs) if "self" not in kwargs else _with_self(self._call, args, **kwargs)
+        try:
+            return self._call(*args, **kwargs) if "self" not in kwargs else _with_self(self._call, args, **kwargs)
+        except TypeError:
+            alone = self._alone
+            if alone is not None:
+                _refuse_by_schema(alone, args, kwargs)
+            raise
+
+    @property
+    def _alone(self):
+        """Its one overload, where PyTorch has no other either, as of views: all others have one that writes into `out=`."""
+        if len(self._made) != 1:
+            return None
+        only = getattr(self, *self._made)
+        entry, _ = entry_of(only)
+        return only if entry is not None and entry.is_view else None
 
     def __deepcopy__(self, memo):
         return self

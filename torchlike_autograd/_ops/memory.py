@@ -18,8 +18,8 @@ def elementwise(shape, operands, **_):
     if all(s == shape for s, _ in given):
         if all(is_contiguous(s, strides) for s, strides in given):
             return contiguous_strides(shape)
-        if len(shape) == 4 and all(_has_channels_last(s, strides) for s, strides in given):
-            return dense(shape, (1, 3, 2, 0))
+        if len(shape) == 4 and all(lies_in(s, strides, _CHANNELS[4]) for s, strides in given):
+            return dense(shape, _CHANNELS[4])
         first = given[0][1]
         if all(strides == first for _, strides in given) and without_gaps(shape, first):
             return first
@@ -88,13 +88,31 @@ def channels_last(shape, operands, **_):
     return _with_channels(shape, channels_order(*operands[0]))
 
 
+def rows_or_channels_only(shape, operands, **_):
+    """As `channels_last`; the first operand may lie in no other way. PyTorch's RuntimeError."""
+    own, strides = operands[0]
+    order = channels_order(own, strides)
+    if not lies_in(own, strides, order):
+        raise RuntimeError("Expected X.is_contiguous(memory_format) to be true, but got false.  (Could this error message be improved?  If so, please report an "
+                           "enhancement request to PyTorch.)")
+    return _with_channels(shape, order)
+
+
+rows_or_channels_only.always = True  # what has gaps is refused too
+
+
+def lies_in(shape, strides, order):
+    """Whether it lies without gaps with its dims from the fastest to the slowest in this order; None: row by row."""
+    return is_contiguous(shape, strides) if order is None else all(n == 1 or a == b for n, a, b in zip(shape, strides, dense(shape, order), strict=True))
+
+
 def channels_or_rows(shape, operands, **_):
     """As `channels_last`, where the first operand lies row by row as it is, however many dims of one element leave that open; without gaps either way."""
     own, strides = operands[0]
     if is_contiguous(own, strides):
         return contiguous_strides(shape)
     order = _CHANNELS.get(len(own))
-    if order is not None and all(n == 1 or a == b for n, a, b in zip(own, strides, dense(own, order), strict=True)):
+    if order is not None and lies_in(own, strides, order):
         return dense(shape, order)
     return channels_last(shape, operands)
 
@@ -308,11 +326,7 @@ def without_gaps(shape, strides):
     return True
 
 
-def _has_channels_last(shape, strides):
-    return all(n == 1 or a == b for n, a, b in zip(shape, strides, dense(shape, (1, 3, 2, 0))))
-
-
 __all__ = ["blocks", "by_question", "channels_last", "channels_of_all", "channels_of_any", "channels_or_rows", "channels_order", "columns",
-           "dense", "elementwise", "entries", "fitted", "half_transformed", "indexed", "like_first", "outer", "preserved", "rolled", "second_first",
-           "stacked", "steps_in_time", "swapped", "to_reals", "transformed",
+           "dense", "elementwise", "entries", "fitted", "half_transformed", "indexed", "lies_in", "like_first", "outer", "preserved", "rolled", "rows_or_channels_only",
+           "second_first", "stacked", "steps_in_time", "swapped", "to_reals", "transformed",
            "with_number", "without_gaps"]

@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from .conventions import magnitude, only, wide
-from .memory import channels_last, channels_or_rows
+from .memory import channels_or_rows, rows_or_channels_only
 from .reduce import average, total
 from .registry import NONE, SMOOTH, call, fails, op, real, rule
 
@@ -212,7 +212,7 @@ _GROUP = dict.fromkeys(("input", "weight", "bias"), ("input", "weight", "result1
 
 
 @op("native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
-    lies=channels_last, node="NativeGroupNormBackward0", method=False, out=False, lift=("eps",), saves=_GROUP, check=_check_types,
+    lies=rows_or_channels_only, node="NativeGroupNormBackward0", method=False, out=False, lift=("eps",), saves=_GROUP, check=_check_types,
     samples=[call(real(2, 4, 3), real(4), real(4), 2, 4, 3, 2, 1e-5), call(real(2, 4, 3), None, None, 2, 4, 3, 1, 1e-5)], kinks=SMOOTH)
 def native_group_norm(input, weight, bias, *, N, C, HxW, group, eps):
     """The input less the mean of its group of channels, divided by its deviation; mean and inverse deviation of each group."""

@@ -144,10 +144,20 @@ def _base(count, align_corners, dtype):
     """Coordinates of `count` places in [-1, 1]: from end to end, or those of the middles of pixels.  Made while tracing: XLA would join the last two steps."""
     if count <= 1:
         return np.zeros(count, dtype)
-    k, step = np.arange(count), dtype.type(2) / dtype.type(count - 1)
-    near = k < count // 2
+    k, near = np.arange(count), np.arange(count) < count // 2
+    if dtype.kind in "iu":
+        return _base_of_integers(k, near, count, align_corners, dtype)
+    step = dtype.type(2) / dtype.type(count - 1)
     ends = fused(np.where(near, -1, 1).astype(dtype), np.where(near, step, -step), np.where(near, k, count - 1 - k).astype(dtype))
     return ends if align_corners else ends * dtype.type(count - 1) / dtype.type(count)
+
+
+def _base_of_integers(k, near, count, align_corners, dtype):
+    """As `_base`, for integers, among which -1 may be 255: steps are float64, each place is cut, products wrap around."""
+    first, last = np.array([-1, 1]).astype(dtype).tolist()
+    step = (last - first) / (count - 1)
+    ends = np.where(near, first + step * k, last - step * (count - 1 - k)).astype(dtype)
+    return ends if align_corners else ((ends * dtype.type(count - 1)).astype(np.float32) / np.float32(count)).astype(dtype)
 
 
 @op("affine_grid_generator(Tensor theta, int[] size, bool align_corners) -> Tensor", node="AffineGridGeneratorBackward0", method=False, out=False, opmath=True,
