@@ -373,6 +373,36 @@ def _(torch):
     yield "after", torch.autograd.is_multithreading_enabled()
 
 
+@case("modes.layouts of gradients")
+def _(torch):
+    def strides(fn):
+        p = torch.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1).detach().requires_grad_()
+        fn(p)
+        return p.grad.stride()
+
+    policy, asked = torch.autograd.enforce_grad_layout_policy, torch._C._is_grad_layout_enforcement_enabled
+    calls = {"spread": lambda p: (p * 2).sum().backward(), "another layout": lambda p: (p.contiguous() * torch.ones(4, 2, 3)).sum().backward(),
+             "with a graph": lambda p: (p * 2).backward(torch.ones(4, 2, 3), create_graph=True),
+             "twice": lambda p: [(p * 2).sum().backward() for _ in range(2)]}
+    for name, fn in calls.items():
+        yield name, strides(fn)
+        with policy(False):
+            yield f"{name}, as it comes", strides(fn), asked()
+    yield "refused", raises(lambda: policy(1))
+    kept = policy(False)
+    yield "at once", asked()
+    with kept:
+        pass
+    with kept:
+        yield "once more", asked()
+    yield "decorated", policy(False)(asked)(), asked()
+    switch = torch.autograd.set_multithreading_enabled(False)
+    with switch:
+        pass
+    with switch:
+        yield "another switch, once more", torch.autograd.is_multithreading_enabled()
+
+
 @case("modes.threads_have_their_own")
 def _(torch):
     import threading

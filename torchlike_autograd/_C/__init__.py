@@ -240,6 +240,7 @@ def _is_view_replay_enabled() -> bool:
 is_grad_enabled = grad_mode.is_grad_enabled
 is_inference_mode_enabled = grad_mode.is_inference_mode_enabled
 _is_multithreading_enabled = grad_mode.is_multithreading_enabled
+_is_grad_layout_enforcement_enabled = grad_mode.is_grad_layout_enforcement_enabled
 _is_fwd_grad_enabled = forward_ad._is_fwd_grad_enabled
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
+from .._tensor_members import pin_layout
 from . import sparse_gradients
 from .hooks import shown
-from .record import GRAD, LOCK, NOGRAD, record_op
+from .record import GRAD, LOCK, NOGRAD, record_op, thread
 from .shapes import contiguous_strides
 from .sparse_gradients import SparseValue
 from .speed import native
@@ -16,11 +17,13 @@ from .versions import written_once
 
 _ADD = spec_of(OPS["add.Tensor"], (), ("T", "T", "N"))
 _COPY = spec_of(OPS["_copy_"], (), ("T", "T"))
+AS_IT_COMES = set()  # states of the threads whose passes leave gradients in the layout that they come in
 
 
 def accumulate(leaf, g, p):
     """Add a gradient to a leaf's: in place, as torch does, unless the sum needs a graph; with other threads there as one piece."""
-    if p.arriving is not None and p.arriving._tl_v is g and leaf.grad is None and _laid_out_as(p.arriving, leaf.tensor()):
+    as_it_comes = thread.state in AS_IT_COMES and leaf.grad is None and not p.create_graph
+    if p.arriving is not None and p.arriving._tl_v is g and leaf.grad is None and (as_it_comes or _laid_out_as(p.arriving, leaf.tensor())):
         leaf.grad = p.arriving.detach()
         return
     g = as_detached(g) if g.needs and not p.create_graph else g  # the cotangent that the user gave, to which no operator was applied
@@ -29,6 +32,8 @@ def accumulate(leaf, g, p):
     else:
         with LOCK:
             accumulate_any(leaf, g, p.create_graph)
+    if as_it_comes and type(g) is not SparseValue:
+        pin_layout(leaf.grad)
 
 
 def _laid_out_as(g, t):

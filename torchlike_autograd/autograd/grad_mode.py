@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 
+from .._core.arrivals import AS_IT_COMES
+from .._core.nodes import Leaf
 from .._core.placed import cut
 from .._core.record import INFERENCE, thread
 from .._core.saying import warn
@@ -12,7 +14,8 @@ from .._core.shown import Shown
 from .._core.storage import REPLAY, cell_of
 from .._tensor import Tensor
 
-__all__ = ["enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
+__all__ = ["enable_grad", "enforce_grad_layout_policy", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled",
+           "set_multithreading_enabled"]
 
 
 def is_grad_enabled() -> bool:
@@ -146,7 +149,7 @@ class enable_grad(_Fixed):
 
 
 class _Switch(_DecoratorContextManager):
-    """Set at once; as a context manager restore it after; as a decorator only inside the function.
+    """Set at once, by its making and not by `with`; as a context manager restore it after; as a decorator only inside the function.
 
     `_tl_now` and `_tl_turn` read and write what is switched.
     """
@@ -158,7 +161,7 @@ class _Switch(_DecoratorContextManager):
         return super().__call__(f)
 
     def __enter__(self):
-        self._tl_turn(self.mode)
+        """Nothing to do."""
 
     def __exit__(self, exc_type, exc_value, traceback):
         self._tl_turn(self.prev)
@@ -182,6 +185,9 @@ class set_grad_enabled(_Switch):
 
     def __init__(self, mode):
         _begin(self, mode)
+
+    def __enter__(self):
+        self._tl_turn(self.mode)
 
     def __str__(self):
         return f"{type(self).__module__}.{type(self).__name__}(mode={self.mode})"
@@ -254,6 +260,30 @@ class set_multithreading_enabled(_Switch):
 
     def __init__(self, mode):
         _begin(self, mode)
+
+
+def is_grad_layout_enforcement_enabled() -> bool:
+    """Whether the `.grad` that a backward pass in this thread makes lies in memory as its leaf does."""
+    return thread.state not in AS_IT_COMES
+
+
+def _set_grad_layout_enforcement(enabled):
+    (AS_IT_COMES.discard if enabled else AS_IT_COMES.add)(thread.state)
+    Leaf.watched[0] = Leaf.watched[0] or not enabled  # remembered passes do not ask
+
+
+class enforce_grad_layout_policy(_Switch):
+    """Set at once whether the `.grad` that a backward pass makes lies in memory as its leaf does; if not, it lies as it came.
+
+    Gradients come row by row here, but for views of a cotangent that the caller gave; PyTorch's come as the operator that made them left them, and a cotangent
+    that reaches the leaf untouched is copied to lie as the leaf either way.
+    """
+
+    _tl_name = "set_grad_layout_enforcement_enabled"
+    _tl_now, _tl_turn = staticmethod(is_grad_layout_enforcement_enabled), staticmethod(_set_grad_layout_enforcement)
+
+    def __init__(self, enable=True):
+        _begin(self, enable)
 
 
 def is_inference_mode_enabled() -> bool:

@@ -6,7 +6,7 @@ from compat_matrix.case import attempt, case, raises, warned
 
 MODULES = {
     "autograd": "Variable Function backward grad_mode NestedIOFunction detect_anomaly set_detect_anomaly enable_grad no_grad grad set_grad_enabled inference_mode "
-                "set_multithreading_enabled gradcheck gradgradcheck variable is_multithreading_enabled is_view_replay_enabled SavedTensor anomaly_mode forward_ad function "
+                "set_multithreading_enabled enforce_grad_layout_policy gradcheck gradgradcheck variable is_multithreading_enabled is_view_replay_enabled SavedTensor anomaly_mode forward_ad function "
                 "functional graph profiler profiler_util profiler_legacy _is_checkpoint_valid _force_original_view_tracking _unsafe_preserve_version_counter _calculate_shape "
                 "_make_grads _tensor_or_tensors_to_tuple kineto_available ProfilerActivity",
     "autograd.function": "FunctionCtx BackwardCFunction FunctionMeta Function once_differentiable InplaceFunction NestedIOFunction",
@@ -177,7 +177,6 @@ def _(torch):
     """Those of Kineto and of CUDA's."""
     yield "autograd", missing(torch.autograd, "DeviceType ProfilerConfig ProfilerState ProfilerEvent")
     yield "profiler", missing(torch.autograd.profiler, "load_nvprof parse_nvprof_trace"), missing(torch.autograd.profiler_util, "EventMetadata")
-    yield "layouts", missing(torch.autograd, "enforce_grad_layout_policy")
 
 
 @case("relied_on.surface.rarest members")
