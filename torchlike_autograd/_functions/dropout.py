@@ -49,7 +49,8 @@ def _dropped(name, input, p, train, features=False, alpha=False, inplace=False):
     """What torch's `_dropout_impl` computes."""
     if not isinstance(input, Tensor):
         raise no_tensor(name, input=input)
-    if p < 0 or p > 1:
+    p = float(p)
+    if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
     if p == 0 or not train or input.numel() == 0:
         return input

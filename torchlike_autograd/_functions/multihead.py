@@ -9,9 +9,9 @@ import numpy as np
 from .._core import dtypes
 from .._core.composite import COMPOSITES, composite, named
 from .._core.saying import warn
-from .._core.spread import beside
 from .._tensor import Tensor, from_array
 from .attention import scaled_dot_product_attention
+from .create import zeros_like
 
 
 def _linear(*args):
@@ -52,7 +52,7 @@ def _canonical_mask(mask, mask_name, other_type, other_name, target_type, check_
         warn(f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both instead.")
     if mask.is_floating_point():
         return mask
-    return beside(from_array(np.zeros(tuple(mask.shape), target_type.np), target_type), mask).masked_fill_(mask, -math.inf)
+    return zeros_like(mask, dtype=target_type).masked_fill_(mask, -math.inf)
 
 
 def _none_or_dtype(input):

@@ -45,7 +45,8 @@ def _check_rank(x, n, empty_batch):
     if n == 2 and x.ndim not in (3, 4):
         if empty_batch and x.ndim < 3:
             raise IndexError(f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got -3)")
-        raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
+        raise RuntimeError(f"Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:{list(x.shape)}" if empty_batch else
+                           "non-empty 3D or 4D (batch mode) tensor expected for input")
 
 
 def _check_sizes(x, n, name):
@@ -337,7 +338,7 @@ def _starts(samples, size, count, pool):
 
 def _fractional(n):
     axes = ("time", "height", "width")[-n:]
-    name = f"fractional_max_pool{n}d"
+    name, said = f"fractional_max_pool{n}d", "" if n == 2 else "_out"
 
     @op(f"{name}(Tensor self, int[{n}] kernel_size, int[{n}] output_size, Tensor random_samples) -> (Tensor, Tensor)",
         node=f"FractionalMaxPool{n}DBackward0", names=(), nondiff=("random_samples",), nondiff_out=(1,), zero_second=always, saves={"self": ("self", "result1")},
@@ -345,13 +346,16 @@ def _fractional(n):
     def pool(self, random_samples, *, kernel_size, output_size):
         """The maximum of each window and its index in the plane; windows lie at places that random numbers decide."""
         if self.ndim not in (n + 1, n + 2):
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-self.ndim}, {self.ndim - 1}], but got {-n - 1})")
+            raise RuntimeError(f"{name}{said}(): Expected {n + 1}D or {n + 2}D tensor, but got: {list(self.shape)}")
+        first = self.ndim - n - 1
+        if 0 in self.shape[first:]:
+            raise RuntimeError(f"{name}{said}(): Expected input to have non-zero size for non-batch dimensions, but got{list(self.shape)} with dimension "
+                               f"{self.shape.index(0, first)} being empty.")
         x = self[None] if self.ndim == n + 1 else self
         for word, size, out, k in zip(axes, x.shape[-n:], output_size, kernel_size):
             if out + k - 1 > size - (n == 3):
-                raise RuntimeError(f"{name}{'' if n == 2 else '_out'}(): pool {word} {k} too large relative to input {word} {size}")
+                raise RuntimeError(f"{name}{said}(): pool {word} {k} too large relative to input {word} {size}")
         if random_samples.dtype != self.dtype:
-            only("check_uniform_bounds", self, "f")
             raise RuntimeError("Expect _random_samples to have the same dtype as input")
         if random_samples.shape[0] < x.shape[0]:
             raise RuntimeError("Expect _random_samples.size(0) no less then input batch size.")

@@ -9,6 +9,7 @@ import math
 from .._core.composite import named
 from .._core.overriding import hand_over, here, overrides
 from .._core.saying import warn
+from .._functions.create import empty_like
 from ..autograd.grad_mode import no_grad
 
 __all__ = ["calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_", "kaiming_normal", "kaiming_normal_", "kaiming_uniform",
@@ -89,20 +90,19 @@ def _no_grad_zero_(tensor):
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     """Normal values between a and b, by drawing again what falls outside."""
-    if not a - 2 * std <= mean <= b + 2 * std:
+    if mean < a - 2 * std or mean > b + 2 * std:
         warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.")
     if tensor.is_meta:
         return tensor
-    low, high = (a - mean) / std, (b - mean) / std
-    mass = _below(high) - _below(low)
+    mass = _below((b - mean) / std) - _below((a - mean) / std)
     with no_grad():
         if mass > 0.3:
-            return _until(tensor, lambda t: t.normal_(mean, std, generator=generator), lambda t: (t >= a) & (t <= b))
-        peak = min(max(0.0, low), high)
+            return _until(tensor, lambda t: t.normal_(mean, std, generator=generator), lambda t: ~((t < a) | (t > b)))
+        peak = (max(a, min(mean, b)) - mean) / std
 
         def likely(t):
             z = (t - mean) / std
-            return tensor.new_empty(tensor.shape).uniform_(generator=generator) <= ((peak * peak - z * z) / 2).exp()
+            return empty_like(tensor).uniform_(generator=generator) <= ((peak * peak - z * z) / 2).exp()
 
         return _until(tensor, lambda t: t.uniform_(a, b, generator=generator), likely)
 
@@ -111,10 +111,9 @@ def _until(tensor, draw, good):
     """Draw for the whole tensor until every element was good once; the first good draw of each stays."""
     left = None
     while left is None or bool(left.any()):
-        drawn = draw(tensor.new_empty(tensor.shape))
+        drawn = draw(tensor if left is None else empty_like(tensor))
         fits = good(drawn)
         if left is None:
-            tensor.copy_(drawn)
             left = ~fits
         else:
             tensor.copy_(drawn.where(left & fits, tensor))

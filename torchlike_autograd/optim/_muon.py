@@ -29,6 +29,8 @@ class _Muon(Algorithm):
     def check(self, group):
         if any(p.is_complex() for p in group["params"]):
             raise RuntimeError("Muon does not support complex parameters")
+        if group["ns_steps"] >= 100:
+            raise ValueError("Number of steps must be less than 100 for computational efficiency")
         if len(group["ns_coefficients"]) != 3:
             raise ValueError("Coefficients must be a tuple of exactly 3 values")
 

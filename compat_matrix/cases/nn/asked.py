@@ -188,3 +188,45 @@ for given, lengths in ((torch.ones(0, 2), [1, 1]), (x, []), (x, [5, 0, 1]), (x, 
     look('sorted', lambda: R.pack_padded_sequence(given, lengths).batch_sizes)
     look('not', lambda: R.pack_padded_sequence(given, lengths, enforce_sorted=False).batch_sizes)
 """)
+
+script("nn.asked.gradients of convolutions differentiated", """
+for n, how in ((1, {}), (2, {'stride': 2, 'padding': 1}), (3, {'groups': 2})):
+    f, G = getattr(F, f'conv{n}d'), nn.grad
+    x, w = (torch.randn(s, dtype=torch.double, requires_grad=True) for s in ((2, 4) + (5,) * n, (2, 4 // how.get('groups', 1)) + (3,) * n))
+    g = torch.randn(f(x, w, **how).shape, dtype=torch.double)
+    a, b = getattr(G, f'conv{n}d_input')(x.shape, w, g, **how), getattr(G, f'conv{n}d_weight')(x, w.shape, g, **how)
+    look('nodes', lambda: (a.grad_fn.name(), b.grad_fn.name()))
+    look('second', lambda: [torch.autograd.grad((a * a).sum() + (b ** 3).sum(), p, retain_graph=True)[0].contiguous() for p in (x, w)])
+    look('of none', lambda: getattr(G, f'conv{n}d_input')(x.shape, w.detach(), g, **how).requires_grad)
+""")
+
+script("nn.asked.truncated draws as they lie", """
+for how in ({}, {'mean': 0.5, 'std': 2.0}, {'mean': 3.0}, {'std': -1}, {'a': 1.0, 'b': 5.0}):
+    for name, made in (('turned', lambda: torch.ones(7, 5).t()), ('sliced', lambda: torch.ones(7, 8)[:, ::2]), ('parameter', lambda: nn.Parameter(torch.ones(3, 5)))):
+        torch.manual_seed(3)
+        look(name, lambda: nn.init.trunc_normal_(made(), **how).detach())
+""")
+
+script("nn.asked.arguments refused when made", """
+for make in (lambda: nn.LSTM(2, 3, bias=1), lambda: nn.GRU(2, 3, batch_first=None), lambda: nn.RNN(2, 3, dropout=0.5, bias='a'), lambda: nn.HuberLoss(delta=1j),
+             lambda: nn.LinearCrossEntropyLoss(3, 2, weight=torch.ones(3)), lambda: nn.LinearCrossEntropyLoss(3, 2, label_smoothing=2.0),
+             lambda: nn.utils.weight_norm(nn.LazyLinear(3)), lambda: nn.utils.spectral_norm(nn.LazyLinear(3)), lambda: F.dropout(torch.ones(3), float('nan')),
+             lambda: F.avg_pool2d(torch.ones(1, 1, 1, 4, 4), 2)):
+    look('made', make)
+for n, size in ((2, (2, 0, 6, 6)), (2, (3, 0, 6)), (2, (1, 1, 1, 4, 4)), (3, (2, 0, 3, 4, 5)), (3, (2, 2, 0, 4, 5))):
+    look('fractional', lambda: getattr(F, f'fractional_max_pool{n}d')(torch.ones(size), 2, output_size=1))
+look('samples', lambda: F.fractional_max_pool2d(torch.ones(1, 2, 7, 7, dtype=torch.int64), 2, output_size=3, _random_samples=torch.rand(1, 2, 2)))
+torch.manual_seed(1)
+look('a tensor for p', lambda: (F.dropout(torch.ones(8), torch.tensor(0.4)), F.alpha_dropout(torch.ones(8), torch.tensor(0.4), True)))
+p = nn.Parameter(torch.ones(2, 2))
+p.sum().backward()
+look('steps', lambda: torch.optim.Muon([p], ns_steps=100).step())
+""")
+
+script("nn.asked.masks without data", """
+for train in (True, False):
+    m = nn.MultiheadAttention(8, 2, batch_first=True, device='meta').train(train)
+    x = torch.ones(3, 4, 8, device='meta')
+    look('mask', lambda: [tuple(t.shape) for t in m(x, x, x, attn_mask=torch.zeros(4, 4, dtype=torch.bool, device='meta'))])
+    look('keys', lambda: [tuple(t.shape) for t in m(x, x, x, key_padding_mask=torch.zeros(3, 4, dtype=torch.bool, device='meta'))])
+""")

@@ -28,13 +28,16 @@ def apply_permutation(tensor, permutation, dim=1):
     return tensor.index_select(dim, permutation)
 
 
-def _checked_sizes(input_size, hidden_size, num_layers, dropout, proj_size):
+def _checked_sizes(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size):
     float(dropout)  # what is no number says so itself
     if isinstance(dropout, bool) or not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1:
         raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
     if dropout > 0 and num_layers == 1:
         warn("dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers greater than 1, but got "
              f"dropout={dropout} and num_layers={num_layers}")
+    for word, value in (("bias", bias), ("batch_first", batch_first)):
+        if not isinstance(value, bool):
+            raise TypeError(f"{word} should be of type bool, got: {type(value).__name__}")
     if not isinstance(input_size, int):
         raise TypeError(f"input_size should be of type int, got: {type(input_size).__name__}")
     if input_size <= 0:
@@ -118,7 +121,7 @@ class RNNBase(Module):
     def __init__(self, mode, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, proj_size=0,
                  device=None, dtype=None):
         super().__init__()
-        _checked_sizes(input_size, hidden_size, num_layers, dropout, proj_size)
+        _checked_sizes(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size)
         if mode not in _GATES:
             raise ValueError(f"Unrecognized RNN mode: {mode}")
         self.mode, self.input_size, self.hidden_size, self.num_layers, self.bias = mode, input_size, hidden_size, num_layers, bias

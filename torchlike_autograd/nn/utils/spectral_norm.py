@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..._core.composite import named
 from ...autograd.grad_mode import no_grad
 from ..parameter import Parameter
+from .weight_norm import refuse_unknown
 
 __all__ = ["SpectralNorm", "SpectralNormLoadStateDictPreHook", "SpectralNormStateDictHook", "remove_spectral_norm", "spectral_norm"]
 
@@ -72,6 +73,7 @@ class SpectralNorm:
         weight = module._parameters[name]
         if weight is None:
             raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
+        refuse_unknown("SpectralNorm", "spectral", weight)
         with no_grad():
             h, w = self.reshape_weight_to_matrix(weight).size()
             u = _unit(weight.new_empty(h).normal_(0, 1), eps)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..._core.composite import COMPOSITES, named
 from ..._core.saying import warn
-from ..parameter import Parameter
+from ..parameter import Parameter, UninitializedParameter
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
@@ -20,6 +20,13 @@ def norm_except_dim(v, dim):
 def product(v, g, dim):
     """g * v / |v|."""
     return COMPOSITES["torch._weight_norm"](v, g, dim)
+
+
+def refuse_unknown(which, what, weight):
+    """Refuse a parameter whose shape is not known yet."""
+    if isinstance(weight, UninitializedParameter):
+        raise ValueError(f"The module passed to `{which}` can't have uninitialized parameters. Make sure to run the dummy forward before applying {what} "
+                         "normalization")
 
 
 class WeightNorm:
@@ -41,6 +48,7 @@ class WeightNorm:
                 raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
         self = WeightNorm(name, dim)
         weight = getattr(module, name)
+        refuse_unknown("WeightNorm", "weight", weight)
         del module._parameters[name]
         module.register_parameter(name + "_g", Parameter(norm_except_dim(weight, self.dim).data))
         module.register_parameter(name + "_v", Parameter(weight.data))
