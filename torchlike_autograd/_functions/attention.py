@@ -29,6 +29,9 @@ _mul, _add = named("mul"), named("add")
 
 # Scaled dot products
 
+kernels = {"flash": True, "math": True, "mem_efficient": True, "cudnn": True}  # those that programs allow; on CPU torch has the first two
+
+
 def _check_attention(query, key, value, mask, is_causal):
     if not (isinstance(query, Tensor) and isinstance(key, Tensor) and isinstance(value, Tensor)):
         raise no_tensor("scaled_dot_product_attention", query=query, key=key, value=value)
@@ -56,6 +59,15 @@ def _fused(query, key, value, mask, dropout_p, gqa):
     if not (q[3] == k[3] == v[3] and k[2] == v[2] and 0 not in q and 0 not in k and query.stride(-1) == key.stride(-1) == value.stride(-1) == 1):
         return False
     return mask is None or (mask.ndim in (2, 4) and all(m in (1, s) for m, s in zip(reversed(mask.shape), (k[2], q[2], q[1], q[0]))))
+
+
+def _refuse_none_allowed(fused):
+    """Refuse where the kernel that would compute is not allowed."""
+    if not (kernels["flash"] or kernels["math"]):
+        raise RuntimeError("No viable backend for scaled_dot_product_attention was found. This is likely due to turning off both the math kernel and the fused "
+                           "kernels.")
+    if not (fused or kernels["math"]):
+        raise RuntimeError("No available kernel.  Aborting execution.")
 
 
 def _default_scale(query):
@@ -113,7 +125,9 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     size = (*query.shape[:-1], value.shape[-1])
     if 0 in size or key.shape[-2] == 0:
         return zeros(size, dtype=query.dtype, device=query.device) + (query.sum() + key.sum() + value.sum()) * 0  # nothing takes part
-    if _fused(query, key, value, attn_mask, dropout_p, enable_gqa):
+    fused = kernels["flash"] and _fused(query, key, value, attn_mask, dropout_p, enable_gqa)
+    _refuse_none_allowed(fused)
+    if fused:
         factor = _default_scale(query) if scale is None else float(scale)
         return named("_scaled_dot_product_flash_attention_for_cpu")(query, key, value, bool(is_causal), attn_mask, factor)
     return _by_parts(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)

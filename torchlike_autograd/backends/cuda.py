@@ -12,6 +12,7 @@ from .._core import precision as _precision
 from .._core import publish as _publish
 from .._core.enums import enumeration
 from .._core.saying import warn
+from .._functions.attention import kernels as _allowed
 from . import _switches
 
 __all__ = ["SDPAParams", "SDPBackend", "allow_fp16_bf16_reduction_math_sdp", "can_use_cudnn_attention", "can_use_efficient_attention",
@@ -30,11 +31,11 @@ def is_built() -> bool:
 
 SDPBackend = enumeration("SDPBackend", f"{__package__.rpartition('.')[0]}.nn.attention", dict(zip(
     ("ERROR", "MATH", "FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION", "OVERRIDEABLE"), range(-1, 5))), "PyTorch's kernels.")
-_allowed = {"flash": True, "math": True, "mem_efficient": True, "cudnn": True, "fp16_bf16_reduction_math": False}
+_reduced = {"fp16_bf16_reduction_math": False}
 
 
 def _allow(kind, setter, enabled):
-    _allowed[kind] = _switches.is_bool(enabled, f"set_sdp_use_{setter}")
+    (_reduced if kind in _reduced else _allowed)[kind] = _switches.is_bool(enabled, f"set_sdp_use_{setter}")
 
 
 def flash_sdp_enabled() -> bool:
@@ -79,7 +80,7 @@ def enable_cudnn_sdp(enabled: bool):
 
 def fp16_bf16_reduction_math_sdp_allowed() -> bool:
     """Whether attention of 16 bits may add up in 16 bits."""
-    return _allowed["fp16_bf16_reduction_math"]
+    return _reduced["fp16_bf16_reduction_math"]
 
 
 def allow_fp16_bf16_reduction_math_sdp(enabled: bool):
@@ -125,7 +126,7 @@ def _only(kinds):
     """A context in which only these kernels may be used."""
     before = dict(_allowed)
     try:
-        _allowed.update({k: k in kinds for k in ("flash", "math", "mem_efficient", "cudnn")})
+        _allowed.update({k: k in kinds for k in _allowed})
         yield {}
     finally:
         _allowed.update(before)

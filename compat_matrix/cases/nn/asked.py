@@ -230,3 +230,20 @@ for train in (True, False):
     look('mask', lambda: [tuple(t.shape) for t in m(x, x, x, attn_mask=torch.zeros(4, 4, dtype=torch.bool, device='meta'))])
     look('keys', lambda: [tuple(t.shape) for t in m(x, x, x, key_padding_mask=torch.zeros(3, 4, dtype=torch.bool, device='meta'))])
 """)
+
+script("nn.asked.kernels of attention", """
+SDPBackend, sdpa_kernel = nn.attention.SDPBackend, nn.attention.sdpa_kernel
+def attended(kernels, second=False, **how):
+    torch.manual_seed(2)
+    x = torch.randn(1, 2, 3, 4, requires_grad=True)
+    with sdpa_kernel(kernels):
+        o = F.scaled_dot_product_attention(x, x, x, **how)
+    g, = torch.autograd.grad(o.pow(2).sum(), x, create_graph=second)
+    return o.grad_fn.name(), g.contiguous(), second and torch.autograd.grad(g.pow(2).sum(), x)[0].contiguous()
+for kernels in (SDPBackend.MATH, SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, [SDPBackend.MATH, SDPBackend.FLASH_ATTENTION]):
+    look('one', lambda: attended(kernels))
+    look('second', lambda: attended(kernels, True))
+    look('causal', lambda: attended(kernels, is_causal=True))
+    look('dropout', lambda: attended(kernels, dropout_p=1.0) if kernels is not SDPBackend.FLASH_ATTENTION else None)
+    look('mask', lambda: attended(kernels, attn_mask=torch.ones(3, 3).tril().bool()))
+""")

@@ -1,4 +1,4 @@
-"""torch.nn.attention (layer 8): which kernel computes attention is XLA's choice; what programs ask for is remembered and changes nothing."""
+"""torch.nn.attention (layer 8): which of torch's two ways on CPU attention is computed; what else programs ask for is remembered and changes nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KINDS = {"MATH": "math", "FLASH_ATTENTION": "flash", "EFFICIENT_ATTENTION": "me
 
 @contextlib.contextmanager
 def sdpa_kernel(backends, set_priority=False):
-    """A context in which only some kernels may be used: it is remembered (`torch.backends.cuda.flash_sdp_enabled`), and there is one here."""
+    """A context in which only some kernels may be used: MATH is a composition that has second derivatives, FLASH_ATTENTION one operator that has none."""
     if not isinstance(backends, (list, SDPBackend)):
         raise AssertionError(f"Backend must be an instance of SDPBackend or a list of SDPBackend instances, got {type(backends).__name__}")
     with _switches._only([_KINDS.get(b.name) for b in (backends if isinstance(backends, list) else [backends])]):
