@@ -234,7 +234,7 @@ def torch_instance_norm(input, weight, bias, running_mean, running_var, use_inpu
     def repeated(x):
         return None if x is None else named("repeat")(x, (n,))
 
-    mean, var = repeated(running_mean), repeated(running_var)
+    mean, var = (repeated(x if x is None else cast(x, input.dtype)) for x in (running_mean, running_var))
     x = named("view")(input.contiguous(), (1, n * c, *input.shape[2:]))
     out = torch_batch_norm(x, repeated(weight), repeated(bias), mean, var, use_input_stats, momentum, eps, cudnn_enabled)
     for running, updated in ((running_mean, mean), (running_var, var)):

@@ -247,3 +247,12 @@ for kernels in (SDPBackend.MATH, SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIEN
     look('dropout', lambda: attended(kernels, dropout_p=1.0) if kernels is not SDPBackend.FLASH_ATTENTION else None)
     look('mask', lambda: attended(kernels, attn_mask=torch.ones(3, 3).tril().bool()))
 """)
+
+script("nn.asked.statistics of another dtype", """
+x = torch.arange(24.0).reshape(2, 3, 4) ** 1.5
+for own, other in ((torch.double, torch.float), (torch.float, torch.double), (torch.double, torch.half)):
+    for train in (True, False):
+        mean, var = torch.full((3,), 0.5, dtype=other), torch.full((3,), 2.0, dtype=other)
+        look('instances', lambda: (F.instance_norm(x.to(own), mean, var, use_input_stats=train), mean.dtype, var.dtype, (mean * 100).round(), (var * 100).round()))
+        look('batches', lambda: F.batch_norm(x.to(own), mean, var, training=train))
+""")
