@@ -1,0 +1,59 @@
+"""What PyTorch's own tests of tensors ask of layouts, of memory behind a leaf and of listings of signatures."""
+
+import warnings
+
+from compat_matrix.case import attempt, case
+
+
+@case("asked_of_layouts_and_listings.dim_order")
+def _(torch):
+    """Strides of 0 tell nothing, equal ones leave the order open, and a list of formats is asked which of them fits."""
+    rows, channels = torch.contiguous_format, torch.channels_last
+    shown = {
+        "plain": torch.empty(2, 3, 4, 5), "ones": torch.empty(1, 2, 1, 3), "channels": torch.empty(2, 3, 4, 5).to(memory_format=channels), "both": torch.empty(2, 3, 1, 1),
+        "expanded": torch.empty(2, 1, 3).expand(2, 4, 3), "in front": torch.empty(2, 3).expand(2, 2, 3), "permuted": torch.empty(2, 3, 4, 5).permute(0, 3, 1, 2),
+        "part": torch.empty(2, 3, 4)[:, :1], "number": torch.empty(()),
+    }
+    for name, x in shown.items():
+        for asked in (False, True, [], [rows], [channels], [rows, channels], (rows,), "rows", None, [1]):
+            yield f"{name} {asked}", attempt(lambda x=x, asked=asked: x.dim_order(ambiguity_check=asked))
+
+
+@case("asked_of_layouts_and_listings.behind_a_leaf")
+def _(torch):
+    """`as_strided` of a leaf that is a detached part of another tensor reads beyond it; the gradient is that of what the leaf shows."""
+    for size, stride, start in (((2, 2), (1, 2), 0), ((3, 2), (2, 1), 4), ((3, 2), (2, 1), 1)):
+        leaf = torch.arange(20.)[5:15].detach().requires_grad_()
+        seen = leaf.as_strided(size, stride, start)
+        yield f"{start}", seen, seen.storage_offset(), torch.autograd.grad((seen * torch.arange(float(seen.numel())).view(size)).sum(), leaf)
+
+
+@case("asked_of_layouts_and_listings.refused")
+def _(torch):
+    """Below which signatures the listing of a refused call says why."""
+    for name in ("max", "min", "all", "any", "mode", "median", "bitwise_and", "fmod"):
+        for wrong in ((2, 3), (2, torch.ones(2)), (torch.ones(2), "a"), (2, 3, 4)):
+            yield f"{name} {[type(x).__name__ for x in wrong]}", attempt(lambda f=getattr(torch, name), wrong=wrong: f(*wrong))
+
+
+@case("asked_of_layouts_and_listings.said_each_time")
+def _(torch):
+    """`set_warn_always` counts for what is deprecated of .T, too."""
+    torch.set_warn_always(True)
+    try:
+        for name, f in {"T": lambda: torch.arange(3.).T, "number": lambda: torch.tensor(1.).T, "adjoint": lambda: torch.tensor(1.).adjoint()}.items():
+            for turn in range(2):
+                with warnings.catch_warnings(record=True) as said:
+                    warnings.simplefilter("always")
+                    f()
+                yield f"{name} {turn}", [str(w.message).partition(" (Triggered")[0] for w in said]
+    finally:
+        torch.set_warn_always(False)
+
+
+@case("asked_of_layouts_and_listings.halves_without_zeros")
+def _(torch):
+    """Sparse tensors of half precision."""
+    for dtype in (torch.bfloat16, torch.float16):
+        x = (torch.arange(9.).view(3, 3) % 2).to(dtype)
+        yield f"{dtype}", x.to_sparse().coalesce().values(), x.to_sparse().to_dense(), x.to_sparse(1)._nnz(), x.to_sparse_csr().to_dense(), torch.sparse.sum(x.to_sparse())
