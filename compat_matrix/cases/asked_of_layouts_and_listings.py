@@ -1,4 +1,4 @@
-"""What PyTorch's own tests of tensors ask of layouts, of memory behind a leaf and of listings of signatures."""
+"""What PyTorch's own tests of tensors ask of layouts, of memory behind a leaf, of listings of signatures, and of arguments that are no number."""
 
 import warnings
 
@@ -25,7 +25,10 @@ def _(torch):
     for size, stride, start in (((2, 2), (1, 2), 0), ((3, 2), (2, 1), 4), ((3, 2), (2, 1), 1)):
         leaf = torch.arange(20.)[5:15].detach().requires_grad_()
         seen = leaf.as_strided(size, stride, start)
-        yield f"{start}", seen, seen.storage_offset(), torch.autograd.grad((seen * torch.arange(float(seen.numel())).view(size)).sum(), leaf)
+        weights = torch.arange(float(seen.numel())).view(size)
+        yield f"{start}", seen, seen.storage_offset(), torch.autograd.grad((seen * weights).sum(), leaf)
+        copied = torch.as_strided_copy(leaf, size, stride, start)
+        yield f"{start} copied", copied.detach(), torch.autograd.grad((copied * weights).sum(), leaf)
 
 
 @case("asked_of_layouts_and_listings.refused")
@@ -57,3 +60,31 @@ def _(torch):
     for dtype in (torch.bfloat16, torch.float16):
         x = (torch.arange(9.).view(3, 3) % 2).to(dtype)
         yield f"{dtype}", x.to_sparse().coalesce().values(), x.to_sparse().to_dense(), x.to_sparse(1)._nnz(), x.to_sparse_csr().to_dense(), torch.sparse.sum(x.to_sparse())
+
+
+@case("asked_of_layouts_and_listings.no_numbers_among_them")
+def _(torch):
+    """`eigh` of matrices with NaN that hang together does not end; of more than 25 rows it does, in NaN."""
+    words = {}
+    for n in (2, 3, 5, 25, 26):
+        words[f"all of {n}"] = torch.full((n, n), float("nan"))
+    words["one"] = torch.ones(4, 4, dtype=torch.float64).index_put((torch.tensor([2]), torch.tensor([2])), torch.tensor(float("nan"), dtype=torch.float64))
+    words["second of three"] = torch.eye(3).repeat(3, 1, 1).index_put((torch.tensor([1]),), torch.tensor(float("nan")))
+    words["not read"] = torch.eye(4).index_put((torch.tensor([0]), torch.tensor([3])), torch.tensor(float("nan")))
+    for name, x in words.items():
+        yield name, attempt(lambda x=x: torch.linalg.eigh(x)[0].isnan().all()), attempt(lambda x=x: torch.linalg.eigvalsh(x).isnan().all())
+        yield f"{name}, U", attempt(lambda x=x: torch.linalg.eigh(x.mT, "U")[0].isnan().all())
+
+
+@case("asked_of_layouts_and_listings.rows_of_numbers")
+def _(torch):
+    """A tensor of one element is a number only without dims, also where one without dims was taken before; complex ends ask for a complex dtype."""
+    one, flat = torch.tensor(3), torch.tensor([3])
+    for turn in range(2):
+        for name, x in {"number": one, "flat": flat}.items():
+            yield f"{name} {turn}", attempt(lambda x=x: torch.arange(x)), attempt(lambda x=x: torch.arange(0, x))
+    for dtype in (torch.float32, torch.float64, torch.int64, torch.complex128):
+        yield f"{dtype}", attempt(lambda dtype=dtype: torch.linspace(0, 1j, 3, dtype=dtype))
+    yield "window", attempt(lambda: torch.hann_window(3, dtype=torch.complex64)), attempt(lambda: torch.hann_window(1, dtype=torch.complex64))
+    for n in (1, 2, 3):
+        yield f"products {n}", attempt(lambda n=n: torch.linalg.vecdot(torch.arange(3.), torch.arange(float(n))))
