@@ -88,3 +88,9 @@ def _(torch):
     yield "window", attempt(lambda: torch.hann_window(3, dtype=torch.complex64)), attempt(lambda: torch.hann_window(1, dtype=torch.complex64))
     for n in (1, 2, 3):
         yield f"products {n}", attempt(lambda n=n: torch.linalg.vecdot(torch.arange(3.), torch.arange(float(n))))
+
+
+@case("asked_of_layouts_and_listings.exponents")
+def _(torch):
+    """`ldexp` takes exponents as C's int, larger ones lose their upper bits."""
+    yield "beyond", [torch.ldexp(torch.tensor([1e-30, 3.]), torch.tensor([n])) for n in (2 ** 31, -2 ** 40, 2 ** 32 + 1, 140, -300)]
