@@ -1,5 +1,6 @@
 """What PyTorch's own tests of tensors ask of layouts, of memory behind a leaf, of listings of signatures, and of arguments that are no number."""
 
+import io
 import warnings
 
 from compat_matrix.case import attempt, case
@@ -94,3 +95,15 @@ def _(torch):
 def _(torch):
     """`ldexp` takes exponents as C's int, larger ones lose their upper bits."""
     yield "beyond", [torch.ldexp(torch.tensor([1e-30, 3.]), torch.tensor([n])) for n in (2 ** 31, -2 ** 40, 2 ** 32 + 1, 140, -300)]
+
+
+@case("asked_of_layouts_and_listings.rows_in_files")
+def _(torch):
+    """Tensors of layout CSR in files of both formats."""
+    for dtype in (torch.float32, torch.bfloat16, torch.complex64):
+        for zipped in (True, False):
+            file = io.BytesIO()
+            torch.save([torch.tensor([[0, 1, 0], [2, 0, 3]]).to(dtype).to_sparse_csr()], file, _use_new_zipfile_serialization=zipped)
+            file.seek(0)
+            read = torch.load(file)[0]
+            yield f"{dtype} {zipped}", read.layout == torch.sparse_csr, read.crow_indices(), read.col_indices(), read.values(), read.shape
