@@ -323,7 +323,7 @@ def _set_state(t, state):
 
 
 def _get_layout(name):
-    return {repr(x): x for x in (layouts.strided, layouts.sparse_coo)}[name]
+    return {repr(x): x for x in (layouts.strided, layouts.sparse_coo, layouts.sparse_csr)}[name]
 
 
 _REBUILD = {f.__name__: _Named("torch._utils", f.__name__, f) for f in (

@@ -285,7 +285,7 @@ def places_of(mask, shape, at):
     """One index tensor per dim of a mask."""
     if mask.dtype is dtypes.uint8:
         warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead. (Triggered internally at "
-             "/pytorch/aten/src/ATen/native/IndexingUtils.h:31.)")
+             "/pytorch/aten/src/ATen/native/IndexingUtils.h:37.)")
     check_mask(mask, shape, at)
     levels.refuse_dynamic(mask, "mask")
     if mask.is_meta:

@@ -266,7 +266,7 @@ def complaint(name, several, signatures, args, kwargs, method=False):
 def _unmatched(sig, args, kwargs):
     """(keywords that the listing does not find, its pairs of a type and a name, how many arguments it expects)."""
     shown = [part.rpartition(" ")[::2] for part in sig.text[1:-1].split(", ")]
-    expected = len(shown) - (any(p.name == "out" for p in sig.params) and "out" not in kwargs)
+    expected = len(shown)
     start = max(expected - len(kwargs), 0)
     return [k for k in reversed(kwargs) if k not in [name for _, name in shown[start:]]], shown, expected
 

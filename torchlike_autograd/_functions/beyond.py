@@ -13,7 +13,7 @@ from .._tensor import Tensor
 
 def whole_of(t):
     """An alias, without history, of all the memory that a detached view shows a part of; None for any other tensor."""
-    if t._tl_view is None or t._tl_view.base is not None or peek(t).needs or type(peek(t).aval) is LeveledAval:
+    if t._tl_view is None or t._tl_view.base is not None or (peek(t).needs and peek(t).leaf is None) or type(peek(t).aval) is LeveledAval:
         return None
     cell = cell_of(t)
     if type(cell.value.aval) is LeveledAval:

@@ -293,9 +293,10 @@ def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=Fal
     given = dict(zip(names, args), **kw)
     if len(args) > 3:
         raise TypeError("arange() takes at most 3 numbers")
-    start, end, step = (_number(given.pop(k, d)) for k, d in (("start", 0), ("end", None), ("step", 1)))
+    start, end, step = (given.pop(k, d) for k, d in (("start", 0), ("end", None), ("step", 1)))
     if given:
         raise TypeError(f"arange() got an unexpected keyword argument '{next(iter(given))}'")
+    start, end, step = (_number(x) if not isinstance(x, Tensor) or x.ndim == 0 else None for x in (start, end, step))
     if not all(isinstance(x, (int, float, complex)) for x in (start, end, step)):
         raise TypeError("arange() takes numbers")
     if any(isinstance(x, complex) for x in (start, end, step)):
@@ -364,8 +365,8 @@ def range_(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
     warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range builtin. "
          "Instead, use torch.arange, which produces values in [start, end).")
     for name, x, place in (("start", start, 1), ("end", end, 2)):
-        if x is None:
-            raise TypeError(f"range(): argument '{name}' (position {place}) must be Number, not NoneType")
+        if x is None or (isinstance(x, Tensor) and x.ndim):
+            raise TypeError(f"range(): argument '{name}' (position {place}) must be Number, not {type(x).__name__}")
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
@@ -398,8 +399,8 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     dtype = dtype_for(out, dtype)
     if (dtype is dtypes.bool_ or dtype in WIDE) and steps > 1:
         raise no_kernel("linspace_cpu", dtype)
-    if dtype is None:
-        dtype = config.default_dtype().complex_here() if isinstance(start, complex) or isinstance(end, complex) else config.default_dtype()
+    if out is None:
+        dtype = _complex_steps(start, end, dtype, "linspace") or dtype or config.default_dtype()
     for x in (start, end):
         check_number(x, dtype)
     kinds = tuple(number_kind(x) for x in (start, end))
@@ -407,13 +408,13 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     return _steps_or("linspace", t, out, device, requires_grad)
 
 
-def _complex_steps(start, end, dtype):
-    """The dtype of a logspace of complex numbers, None of others; torch's error where the asked one is not complex."""
+def _complex_steps(start, end, dtype, name="logspace"):
+    """The dtype of a row of complex numbers, None of others; torch's error where the asked one is not complex."""
     own = config.default_dtype().complex_here()
     if not any(isinstance(_number(x), complex) for x in (start, end)):
         return dtype if dtype is not None and dtype.is_complex else None
     if dtype is not None and not dtype.is_complex:
-        raise RuntimeError(f"torch.logspace(): inferred dtype c10::complex<{'double' if own is dtypes.complex128 else 'float'}> can't be safely cast to passed "
+        raise RuntimeError(f"torch.{name}(): inferred dtype c10::complex<{'double' if own is dtypes.complex128 else 'float'}> can't be safely cast to passed "
                            f"dtype {dtype.char_name}")
     return dtype or own
 

@@ -150,7 +150,8 @@ checked("masked_fill", True, _settle_mask, _fits_mask)
 
 def _settle_source(spec, flat):
     if flat[1].dtype is dtypes.uint8 and flat[0].dtype is flat[2].dtype:
-        warn("masked_scatter_ received a mask with dtype torch.uint8, this behavior is now deprecated,please use a mask with dtype torch.bool instead.")
+        warn("masked_scatter_ received a mask with dtype torch.uint8, this behavior is now deprecated,please use a mask with dtype torch.bool instead. "
+             "(Triggered internally at /pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:3130.)")
     mask = known(flat[1]) if flat[1].dtype is dtypes.bool_ and flat[0].dtype is flat[2].dtype else None
     if mask is None:
         return spec

@@ -215,6 +215,8 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
 def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
     """A copy of a view with chosen strides."""
     source, size, stride, offset, own = strided_plan(input, size, stride, storage_offset)
+    if input._tl_needs and not source._tl_needs:  # memory behind a leaf, which `as_strided` knows the history of
+        return into("as_strided_copy", out, named("clone")(as_strided(input, size, stride, offset + source.storage_offset())), input)
     statics = (("size", size), ("stride", stride), ("offset", offset), ("own", own), ("storage_offset", storage_offset))
     result = run(spec_of(OPS["_as_strided_copy"], statics, ("T",)), (source,))
     return into("as_strided_copy", out, result, input)

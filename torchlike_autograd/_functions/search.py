@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -10,10 +11,12 @@ from .._core import dtypes, levels
 from .._core.composite import composite
 from .._core.dispatch import run
 from .._core.errors import mapped_without_rule
+from .._core.layouts import channels_last, memory_format
 from .._core.nothing import no_nonzero, wanting
 from .._core.shapes import contiguous_strides, wrap_dim
 from .._core.words import check_flags, type_name
 from .._ops import search as _search_ops
+from .._ops.memory import dims_in_order
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._ops.unsigned import WIDE, no_kernel
@@ -260,9 +263,23 @@ def is_same_size(input, other):
 
 @composite("Tensor.dim_order")
 def dim_order(self, *, ambiguity_check=False):
-    """The dims from the outermost to the innermost in memory."""
-    strides = self.stride()
-    return tuple(sorted(range(self.ndim), key=lambda d: -strides[d]))
+    """The dims from the outermost to the innermost in memory; refused, where asked to, if strides do not tell."""
+    formats = [] if isinstance(ambiguity_check, bool) else ambiguity_check
+    if not isinstance(formats, list) or not all(isinstance(form, memory_format) for form in formats):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    shape, strides = tuple(self.shape), self.stride()
+    unclear = 1 in shape or any(a == b for a, b in pairwise(strides))
+    if ambiguity_check is not False and unclear and sum(self.is_contiguous(memory_format=form) for form in formats) != 1:
+        raise RuntimeError("The tensor does not have unique dim order, or cannot map to exact one of the given memory formats.")
+    rows, channels = self.is_contiguous(), self.ndim == 4 and self.is_contiguous(memory_format=channels_last)
+    if rows and not channels:
+        return tuple(range(self.ndim))
+    if channels and not rows:
+        return 0, 2, 3, 1
+    order, told = dims_in_order(shape, strides)
+    if ambiguity_check and not told:
+        raise RuntimeError("The tensor does not have unique dim order.")
+    return order
 
 
 # Counting

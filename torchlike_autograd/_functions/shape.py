@@ -11,8 +11,8 @@ from .._core.hot import unary
 from .._core.hot import view as follow_view
 from .._core.laying import keep_order
 from .._core.layouts import channels_strides, laid
+from .._core.numeric import say_once
 from .._core.record import number_kind, thread
-from .._core.saying import warn
 from .._core.shapes import as_long, check_inside, wrap_dim
 from .._core.storage import as_detached
 from .._core.words import explained
@@ -323,23 +323,14 @@ def contiguous(self, *, memory_format=None):
 # Order of dims
 
 def _warn_T():
-    _warn_once(
-        "dims", "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. "
+    say_once(
+        "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a future release. "
         "Consider `x.mT` to transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor. (Triggered "
-        "internally at /pytorch/aten/src/ATen/native/TensorShape.cpp:4460.)")
-
-
-_warned = set()
-
-
-def _warn_once(key, words):
-    if key not in _warned:
-        _warned.add(key)
-        warn(words)
+        "internally at /pytorch/aten/src/ATen/native/TensorShape.cpp:4314.)")
 
 
 def _warn_number(name, line, advice):
-    _warn_once(name, f"{name} is deprecated on 0-D tensors. {advice} (Triggered internally at /pytorch/aten/src/ATen/native/TensorShape.cpp:{line}.)")
+    say_once(f"{name} is deprecated on 0-D tensors. {advice} (Triggered internally at /pytorch/aten/src/ATen/native/TensorShape.cpp:{line}.)")
 
 
 _SAME, _CONJ = "This function is the identity in these cases.", "Consider using x.conj()."

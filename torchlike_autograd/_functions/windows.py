@@ -24,7 +24,7 @@ def _window(name, compute):
 
     def window(window_length, periodic=True, *args, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, **shape):
         dtype = config.default_dtype() if dtype is None else _dtype(dtype)
-        if dtype.category != dtypes.FLOAT:
+        if dtype.category < dtypes.FLOAT:
             raise RuntimeError(f"{name} expects floating point dtypes, got: {_options(dtype)}")
         if window_length < 0:
             raise RuntimeError(f"{name} requires non-negative window_length, got window_length={window_length}")

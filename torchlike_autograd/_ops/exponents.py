@@ -36,7 +36,7 @@ def _scaled(x, e):
         return x * _power_of_two(e).astype(x.dtype)
     if jnp.iscomplexobj(x) or e.dtype == bool:
         return x * _power_of_two(e.astype(jnp.real(x).dtype)).astype(x.dtype)
-    return jnp.ldexp(x, jnp.clip(e.astype(jnp.int64), -100000, 100000).astype(jnp.int32))
+    return jnp.ldexp(x, jnp.clip(e.astype(jnp.int32), -100000, 100000))  # of C's int: larger ones lose their upper bits
 
 
 def _check_exponent(types, result, statics):

@@ -19,6 +19,7 @@ from .linalg_base import (
     check_kernel,
     check_matrix,
     check_square,
+    code_of,
     diagonal,
     eye_like,
     imaginary,
@@ -121,8 +122,34 @@ def _hermitian(a, lower):
     return decompose(a)
 
 
+def _stuck(a, lower, left):
+    """LAPACK's code for matrices whose iteration meets numbers that are none, `left` rows before its end.  Matrices of three bands are not counted: there the
+    others may come to their end."""
+    n = a.shape[-1]
+    if n < 3 or a.size == 0:
+        return 0
+    read, far = (jnp.tril(a), jnp.tril(a, -2)) if lower else (jnp.triu(a), jnp.triu(a, 2))
+    stuck = jnp.any(jnp.isnan(read), axis=(-2, -1)) & jnp.any(far != 0, axis=(-2, -1))
+    return code_of(jnp.where(stuck, n - left, 0), n)
+
+
+def _stuck_error(code, shape, **_):
+    return located("linalg.eigh", code, shape, "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
+                   "eigenvalues (error code: {}).")
+
+
+def _eigh_code(self, *, UPLO="L"):
+    """Of more than 25 rows the vectors are found by dividing, which ends in any case."""
+    return _stuck(self, UPLO.upper() == "L", 1) if self.shape[-1] <= 25 else 0
+
+
+def _eigvalsh_code(self, *, UPLO="L"):
+    return _stuck(self, UPLO.upper() == "L", 2)
+
+
 @op("linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)", lies=columns(1), node="LinalgEighBackward0", names=("torch.linalg.eigh",),
     fields=("eigenvalues", "eigenvectors"), saves={"self": ("result0", "result1")}, samples=_SYMMETRIC, zero_second=True, tangent=_hermitian_tangent, refuse=_refuse_phase("linalg_eigh"),
+    guard=_eigh_code, guard_error=_stuck_error,
     kinks=[call(at([[2.0, 100.0], [1.0, 3.0]])), call(at([[2.0, 100.0], [1.0, 3.0]]), "U")],
     errors=[*_square_errors("eigh"), fails(call(real(2, 2), "Q"), RuntimeError, "Expected UPLO argument to be 'L' or 'U', but got Q"),
             fails(call(at([[1, 2], [3, 4]], dtype="int64", grad=False)), NotImplementedError, "\"linalg_eigh_cpu\" not implemented for 'Long'")])
@@ -132,7 +159,8 @@ def linalg_eigh(self, *, UPLO="L"):
     return _hermitian(self, UPLO.upper() == "L")
 
 
-@op("_linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor", derivative=NONE, names=(), samples=[call(at([[2.0, 1.0], [1.0, 3.0]]))], kinks=SMOOTH)
+@op("_linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor", derivative=NONE, names=(), samples=[call(at([[2.0, 1.0], [1.0, 3.0]]))], kinks=SMOOTH,
+    guard=_eigvalsh_code, guard_error=_stuck_error)
 def _linalg_eigvalsh(self, *, UPLO="L"):
     """Eigenvalues alone, where no gradient is wanted."""
     _check_uplo("linalg.eigh", self, UPLO)

@@ -9,6 +9,8 @@ Source of the rules: PyTorch's TensorIterator (the permutation that it sorts dim
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from .._core.shapes import NOT_VIEWABLE, contiguous_strides, is_contiguous, view_strides
 
 
@@ -314,6 +316,12 @@ def _compare(shape, operands, a, b):
         if shape[a] > shape[b]:
             return 1
     return 0
+
+
+def dims_in_order(shape, strides):
+    """(dims from the slowest to the fastest, whether each is told from the next by its stride)."""
+    order = _order(shape, (strides,))
+    return tuple(order[::-1]), all(_compare(shape, (strides,), a, b) < 0 for a, b in pairwise(order))
 
 
 def without_gaps(shape, strides):

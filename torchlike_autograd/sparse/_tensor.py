@@ -89,8 +89,11 @@ SparseTensor.__name__ = SparseTensor.__qualname__ = "Tensor"     # as which a sp
 
 
 def parts(x):
-    """(layout, (indices, values, size, whether in order)): what a file keeps of a SparseTensor."""
+    """What a file keeps of a SparseTensor: (layout, (indices, values, size, whether in order)), or of layout CSR (layout, (rows' beginnings, columns, values,
+    size))."""
     at = places(x)
+    if at.layout == "sparse_csr":
+        return layouts.sparse_csr, (x.crow_indices(), x.col_indices(), x.values(), at.size)
     if at.layout != "sparse_coo":
         raise NotImplementedError(f"torchlike_autograd: files with tensors of layout torch.{at.layout}")
     return layouts.sparse_coo, (at.indices, x._values(), at.size, at.merged)
@@ -98,6 +101,9 @@ def parts(x):
 
 def rebuilt(layout, data):
     """The SparseTensor of `parts`."""
+    if layout is layouts.sparse_csr:
+        unread = data[1].numel() and not data[0].any()  # files of the old format are read twice, first without their arrays
+        return None if unread else csr(*data)
     if layout is not layouts.sparse_coo:
         raise NotImplementedError(f"rebuilding sparse tensor for layout {layout}")
     indices, values, size, *merged = data
@@ -237,7 +243,7 @@ def from_dense(x, sparse_dim=None):
         raise RuntimeError("dense_to_sparse: sparse_dim argument must be in " + (
             ">0 when self.dim()>0" if dims == 0 else f"[0,{x.ndim}] range, but {dims} is given"))
     with no_grad():
-        there = x.detach().numpy(force=True) != 0
+        there = x.detach().ne(0).numpy(force=True)
     there = there.reshape(*there.shape[:dims], -1).any(-1)
     indices = host(np.stack(np.nonzero(there)) if dims else np.zeros((0, int(there)), np.int64))
     return made(named("_coo_of_dense" if sparse_dim is None else "_coo_of_slices")(x, indices), Coordinates(indices, x.shape, True))
