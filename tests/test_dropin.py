@@ -70,6 +70,23 @@ if __name__ == "__main__":
     assert (done.returncode, done.stdout) == (0, "None 2.0\nTrue 0 True\n3.0 None 0\n"), done.stderr
 
 
+def test_any_python_that_a_program_starts_imports_torch_too(tmp_path):
+    done = run("-c", """
+import subprocess, sys
+for code in ("from torch.nn import Linear; import torch; print(Linear, torch.ones(2).sum())", "from functorch import vmap; import torch; print(vmap(torch.neg)(torch.ones(2)))"):
+    print(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout, end="")
+""", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "<class 'torch.nn.modules.linear.Linear'> tensor(2.)\ntensor([-1., -1.])\n"), done.stderr
+
+
+def test_an_interpreter_without_this_package_finds_its_own_torch(tmp_path):
+    children = pathlib.Path(torchlike_autograd.__file__).parent / "_children"
+    (tmp_path / "torch.py").write_text("name = 'its own'")
+    done = subprocess.run([sys.executable, "-S", "-c", "import torch; print(torch.name)"], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (children, tmp_path)))})
+    assert (done.returncode, done.stdout) == (0, "its own\n"), done.stderr
+
+
 def test_modules_that_files_name_can_be_imported():
     """What there is not says so when it is called."""
     done = run("-c", """

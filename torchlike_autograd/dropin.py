@@ -13,7 +13,9 @@ import importlib.abc
 import importlib.machinery
 import importlib.metadata
 import importlib.util
+import os
 import pathlib
+import site
 import sys
 
 from ._core.publish import body_of
@@ -23,8 +25,8 @@ __all__ = ["install_as_torch", "uninstall_as_torch"]
 _HOME = __package__
 _MOVED = {"._ops": "._torch_ops"}  # names that are taken here
 # Modules that torch has nothing of.
-_OURS = frozenset(("_api", "_core", "_drawing", "_functions", "_ops", "_pickled", "_tensor_members", "_tensor_values", "dialects", "dropin", "functorch",
-                   "interop", "visualize"))
+_OURS = frozenset(("_api", "_children", "_core", "_drawing", "_functions", "_ops", "_pickled", "_tensor_members", "_tensor_values", "dialects", "dropin",
+                   "functorch", "interop", "visualize"))
 
 
 class _Alias(importlib.abc.Loader):
@@ -238,10 +240,17 @@ def _install_in_child():
 
 
 def pass_on_to_children():
-    """Let processes that Python's multiprocessing starts afresh ("spawn", "forkserver") import torch as this one does: their main module is the program again.
+    """Let Python processes that this one starts import torch as it does.
 
-    For the command line: a program that calls `install_as_torch` itself does so in its children too.
+    Those of multiprocessing ("spawn", "forkserver") are told with what they are to run; all others (`subprocess`, the workers of pytest-xdist) by PYTHONPATH,
+    where a folder of ours (`_children`) comes first.  For the command line: a program that calls `install_as_torch` itself does so in its children too.
     """
+    home = pathlib.Path(__file__).parent
+    given = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
+    ours = [str(home / "_children"), *(str(home.parent),) * (home.parent not in map(pathlib.Path, (*given, *site.getsitepackages())))]
+    os.environ["PYTHONPATH"] = os.pathsep.join([ours[0], *(p for p in given if p != ours[0]), *ours[1:]])
+    if ours[0] not in sys.path:
+        sys.path.insert(1, ours[0])  # pytest-xdist hands this on; here the finder answers before it is looked at
     from multiprocessing import spawn
 
     made = spawn.get_preparation_data  # what a child unpickles before anything else
