@@ -73,7 +73,8 @@ if __name__ == "__main__":
 def test_any_python_that_a_program_starts_imports_torch_too(tmp_path):
     done = run("-c", """
 import subprocess, sys
-for code in ("from torch.nn import Linear; import torch; print(Linear, torch.ones(2).sum())", "from functorch import vmap; import torch; print(vmap(torch.neg)(torch.ones(2)))"):
+for code in ("from torch.nn import Linear; import torch; print(Linear, torch.ones(2).sum())",
+             "from functorch import vmap; import torch; print(vmap(torch.neg)(torch.ones(2)))"):
     print(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout, end="")
 """, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "<class 'torch.nn.modules.linear.Linear'> tensor(2.)\ntensor([-1., -1.])\n"), done.stderr
