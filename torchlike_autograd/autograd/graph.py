@@ -170,13 +170,18 @@ def _get_grad_fn_or_grad_acc(t):
     return t.node if isinstance(t, GradientEdge) else get_gradient_edge(t).node
 
 
+_PASSES_AT_ONCE = 1024
+
+
 def _first_known(fn):
-    last = [None]
+    heard = {}  # numbers of passes, the latest last: several may go on at once, in threads or within each other
 
     def hook(g):
         number = passes.task_id()
-        if last[0] != number:
-            last[0] = number
+        if number not in heard:
+            heard[number] = True
+            if len(heard) > _PASSES_AT_ONCE:
+                del heard[next(iter(heard))]
             fn(g)
 
     return hook

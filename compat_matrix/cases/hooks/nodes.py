@@ -249,3 +249,21 @@ def _(torch):
 def _(torch):
     x = leaf(torch)
     yield "mode", raises(lambda: torch.autograd.graph.register_multi_grad_hook((x,), lambda g: None, mode="foo"))
+
+
+@case("hooks.multi_grad_hook.any, a pass within the pass")
+def _(torch):
+    a, b = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
+    calls, seen = [], []
+
+    def second(g):
+        calls.append(1)
+        if len(calls) == 2:
+            with torch.enable_grad():
+                (a * b * 3).sum().backward()
+
+    for t in (a, b):
+        t.register_hook(second)
+    torch.autograd.graph.register_multi_grad_hook((a, b), lambda g: seen.append(g.clone()), mode="any")
+    (a * b * 2).sum().backward()
+    yield "once for each pass", seen, len(calls), a.grad, b.grad
