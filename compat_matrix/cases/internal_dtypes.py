@@ -28,3 +28,9 @@ def _(torch):
             torch.manual_seed(0)
             yield f"{dtype} {p} {train}", attempt(lambda: torch.native_dropout(torch.ones(5, dtype=dtype), p, train)), torch.rand(1)
     yield "leaf", attempt(lambda: torch.native_dropout(torch.ones(2, dtype=torch.complex64, requires_grad=True), 0.5, True))
+
+
+@case("internal_dtypes.limits of a byte")
+def _(torch):
+    for name in ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"):
+        yield name, repr(torch.finfo(getattr(torch, name)))

@@ -298,9 +298,11 @@ class finfo(_Info):
         info = jnp.finfo(getattr(ml_dtypes, type.name) if isinstance(type, Small) else type.to_real().np)
         self.dtype = type.to_real().name
         self.bits = int(info.bits)
-        self.resolution = 10.0 ** -info.precision
+        self.resolution = 10.0 ** -info.precision if self.bits > 8 else 1.0  # a byte has no whole digit
         for name in ("min", "max", "eps", "smallest_normal"):
             setattr(self, name, float(getattr(info, name)))
+        if self.dtype == "float8_e5m2fnuz":
+            self.eps = 0.125  # what torch says; the next number after 1 is 1.25
         self.tiny = self.smallest_normal
 
 

@@ -37,9 +37,7 @@ def _compare(x, y, options, at):
         if isinstance(x, types) and isinstance(y, types):
             text = _told(kind, *(str(v) if isinstance(v, str) else v for v in (x, y)))  # NumPy's words show their kind
             return None if text is None else _placed(text, at)
-    if isinstance(x, str) or isinstance(y, str):
-        return _placed(f"Object comparison failed: {x!r} != {y!r}", at)
-    if isinstance(x, Sequence) and isinstance(y, Sequence):
+    if isinstance(x, Sequence) and isinstance(y, Sequence) and not isinstance(x, str) and not isinstance(y, str):
         return _sequences(x, y, options, at)
     if isinstance(x, Mapping) and isinstance(y, Mapping):
         return _mappings(x, y, options, at)
