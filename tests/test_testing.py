@@ -58,7 +58,8 @@ def test_device_types():
     (torch.ones(2), torch.ones(2), True), (torch.ones(2), torch.ones(2).double(), False), (torch.ones(1), 1, True), (1.0, torch.ones(()), True),
     (torch.ones(2), [1.0, 1.0], True),
     ([1, torch.ones(2)], [1, torch.ones(2)], True), ({"a": 1}, {"a": 2}, False), ("a", "a", True), (None, None, True), (torch.ones(2), torch.ones(3), False),
-    (1.0, 1.0 + 1e-9, True), (1, 2, False), (float("nan"), float("nan"), True), (torch.float32, torch.float32, True), ("float16", np.dtype("float16"), True), ({1}, {2}, False), (True, 1, True)])
+    (1.0, 1.0 + 1e-9, True), (1, 2, False), (float("nan"), float("nan"), True), (torch.float32, torch.float32, True), ("float16", np.dtype("float16"), True),
+    ({1}, {2}, False), (True, 1, True)])
 def test_equal(x, y, equal):
     case = utils.TestCase()
     if equal:
