@@ -2,6 +2,7 @@
 
 import array
 import ctypes
+import importlib
 import warnings
 
 import numpy as np
@@ -105,3 +106,55 @@ def _(torch):
                 yield name, f(), [str(w.message) for w in said if "shuffle" in str(w.message)]
             except ValueError as refused:
                 yield name, str(refused)
+
+
+@case("found_by_suites.autocast_of_overloads")
+def _(torch):
+    """Operators of torch.ops.aten and the losses of torch._C._nn are cast as their functions are, also where they are first named inside."""
+    a, h = torch.full((3, 3), 0.5), torch.full((3, 3), 0.25).bfloat16()
+    with torch.autocast("cpu"):
+        yield "mm", torch.ops.aten.mm.default(a, a)
+        yield "addmm", torch.ops.aten.addmm.default(a, a, a)
+        yield "linear", torch.ops.aten.linear(a, a), torch.ops.aten.linear.default(a, a)
+        yield "cat", torch.ops.aten.cat.default([a, h]).dtype
+        for name in ("mse_loss", "binary_cross_entropy", "smooth_l1_loss", "huber_loss", "soft_margin_loss"):
+            yield name, getattr(torch._C._nn, name)(h, h).dtype, getattr(torch.ops.aten, name)(h, h, reduction=1).dtype
+    yield "after", torch.ops.aten.mm.default(a, a).dtype
+    yield "methods", torch.Tensor.__div__(a, 2), torch.Tensor.__idiv__(a, 2)
+
+
+@case("found_by_suites.numpy_in_forward")
+def _(torch):
+    """A Function's forward runs outside of the transformation around it, and may hand what it is given to NumPy."""
+    class Cube(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return torch.tensor(x.numpy() ** 3)
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        @torch.autograd.function.once_differentiable
+        def backward(ctx, g):
+            x, = ctx.saved_tensors
+            return torch.tensor(3 * x.detach().numpy() ** 2 * g.detach().numpy())
+
+    for needs in (False, True):
+        x = torch.tensor(2., requires_grad=needs)
+        out, pull = torch.func.vjp(Cube.apply, x)
+        g, = pull(torch.tensor(1.5))
+        yield f"vjp {needs}", out.detach(), g.detach()
+
+
+@case("found_by_suites.map_of_slices")
+def _(torch):
+    """The map of functorch.experimental.control_flow, and what it refuses."""
+    map_of = importlib.import_module(f"{torch.__name__}._higher_order_ops.map").map
+    x, y = torch.arange(6.).reshape(3, 2).requires_grad_(), torch.tensor([2., 3.])
+    out = map_of(lambda a, b: {"product": a["k"] * b, "sum": a["k"].sum()}, {"k": x}, y)
+    yield "results", out["product"], out["sum"]
+    yield "grad", torch.autograd.grad(out["product"].sum(), x)[0]
+    for xs in ([1], torch.ones(0, 2), [torch.ones(2), torch.ones(3)]):
+        yield f"refused {xs}", _made(lambda xs=xs: map_of(lambda a: a, xs))

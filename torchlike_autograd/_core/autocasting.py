@@ -221,13 +221,18 @@ def _functions():
     return out
 
 
+def _give_policy(recipes):
+    policy = policy_of(recipes.name)
+    if policy is not None:
+        recipes.policy = _for_table(recipes, policy)
+        recipes.kinds.clear()
+        recipes.known.clear()
+
+
 def _install():
     for recipes in list(bind.MADE):
-        policy = policy_of(recipes.name)
-        if policy is not None:
-            recipes.policy = _for_table(recipes, policy)
-            recipes.kinds.clear()
-            recipes.known.clear()
+        _give_policy(recipes)
+    bind.MAKING[:] = [_give_policy]
     for f, policy in _functions().items():
         kept = _swapped.get(f)
         if kept is None or f.__code__ is not kept[0][0]:
@@ -259,6 +264,7 @@ def named_matmul():
 
 
 def _remove():
+    bind.MAKING.clear()
     for recipes in list(bind.MADE):
         recipes.policy = None
     for f, (before, code) in _swapped.items():

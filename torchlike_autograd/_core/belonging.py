@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from . import errors, levels, walls
-from .record import slot_table
+from .record import slot_table, thread
+
+LOWERED = "lowered forward"  # in a thread's extra: the reverse-mode levels around a custom Function's forward, which runs outside of them
 
 
 def inside(level):
@@ -36,7 +38,8 @@ def mark():
 
 def wrapper(v):
     """The class by whose name torch refuses the memory of a Value that belongs to a running transformation; None where it belongs to none."""
-    for level in reversed(levels.running()):
+    lowered = thread.state.extra.get(LOWERED, ())
+    for level in reversed([lv for lv in levels.running() if lv not in lowered]):
         if belongs(v, level) if level.kind == "grad" else levels.has(v, level) and (level.kind == levels.MAP or level.randomness == "jvp"):
             return "BatchedTensorImpl" if level.kind == levels.MAP else "TensorWrapper"
     return None

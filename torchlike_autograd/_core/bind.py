@@ -372,6 +372,7 @@ def _plain(x):
 # Making the public functions
 
 MADE: list = []  # Recipes of every function here, for autocast
+MAKING: list = []  # f(recipes), while autocast is on: overloads are made when they are first named, which may be inside of it
 
 
 def make_function(name, ops, method=False, register=True):
@@ -384,6 +385,8 @@ def make_function(name, ops, method=False, register=True):
     known = recipes.known
     if register:
         MADE.append(recipes)
+        for told in MAKING:
+            told(recipes)
 
     def function(*args, **kwargs):
         if not kwargs:

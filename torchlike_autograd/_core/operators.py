@@ -112,7 +112,7 @@ def attach():
     del Tensor.__rdiv__  # found by its other name first
     for name in ("__rsub__", "__rtruediv__"):
         setattr(Tensor, name, _asking(name, table[f"Tensor.{name}"]))
-    Tensor.__rdiv__ = Tensor.__rtruediv__
+    Tensor.__div__, Tensor.__rdiv__, Tensor.__idiv__ = Tensor.__truediv__, Tensor.__rtruediv__, Tensor.__itruediv__
     _rest(table)
 
 

@@ -316,6 +316,9 @@ def _with_numbers(name, made):
     return made | {new: made[old] for new, old in _BY_NUMBERS.get(name, {}).items() if old in made}
 
 
+_OF_NN = frozenset(("adaptive_avg_pool2d", "adaptive_avg_pool3d", "one_hot", "pad", "relu6"))  # functions that PyTorch's operator takes the arguments of
+
+
 def _packet(name):
     if name in _MADE:
         return OpOverloadPacket("aten", name, next(iter(_MADE[name].values())), _MADE[name])
@@ -327,7 +330,8 @@ def _packet(name):
         return method and OpOverloadPacket("aten", name, method, dict.fromkeys(plain.overloads() if plain is not None else ["default"], method))
     ops = [op for op in BY_NAME.get(name, ()) if op.tensor_params] or None  # the table's ways to fill memory are its own
     table = publish.load_all()
-    call = table.get(f"torch.{name}") or table.get(f"Tensor.{name}") or table.get(f"torch.ops.aten.{name}") or getattr(Tensor, name, None)
+    call = table.get(f"torch.{name}") or table.get(f"Tensor.{name}") or table.get(f"torch.ops.aten.{name}") or table.get(f"torch._C._nn.{name}") or (
+        table.get(f"torch.nn.functional.{name}") if name in _OF_NN else getattr(Tensor, name, None))
     if call is None and ops is None:
         return None
     made = {op.schema.overload or "default": bind.make_function(name, [op]) for op in ops or ()}

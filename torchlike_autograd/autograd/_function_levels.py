@@ -90,7 +90,13 @@ def forward(cls, args, plain):
                 return _pushed(cls, level, args, {}, True, plain)
             if level.randomness is not levels.OLD and not _generated(cls):
                 return _mapped(cls, level, args)
-        return cls.forward(*args)
+        extra = thread.state.extra
+        before = extra.get(belonging.LOWERED, ())
+        extra[belonging.LOWERED] = [lv for lv in levels.running() if lv.kind == "grad"]
+        try:
+            return cls.forward(*args)
+        finally:
+            extra[belonging.LOWERED] = before
 
 
 def _differentiated(level, args):

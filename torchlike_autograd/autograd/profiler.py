@@ -23,8 +23,9 @@ class profile:
     """Collects events inside; `function_events`, `key_averages().table()`, `export_chrome_trace(path)` after."""
 
     def __init__(self, enabled=True, *, use_cuda=False, use_device=None, record_shapes=False, with_flops=False, profile_memory=False, with_stack=False,
-                 with_modules=False, use_kineto=False, use_cpu=True, **more):
+                 with_modules=False, use_kineto=False, use_cpu=True, custom_trace_id_callback=None, **more):
         self.enabled, self.record_shapes, self.entered, self.with_stack = enabled, record_shapes, False, with_stack
+        self.custom_trace_id_callback, self.trace_id = custom_trace_id_callback, ""
         self._function_events = self._collector = self._before = None
 
     def __enter__(self):
@@ -32,7 +33,7 @@ class profile:
             return None
         if self.entered:
             raise RuntimeError("Profiler context manager is not reentrant")
-        self.entered = True
+        self.entered, self.trace_id = True, self.create_trace_id()
         self._collector = profiling.Collector(self.record_shapes)
         self._before = profiling.start(self._collector)
         return self
@@ -50,11 +51,11 @@ class profile:
         return self._function_events
 
     def create_trace_id(self):
-        """A number for a trace, as 32 hexadecimal digits."""
-        return self.default_trace_id()
+        """The name of a trace: what `custom_trace_id_callback` says, otherwise a number."""
+        return self.custom_trace_id_callback() if self.custom_trace_id_callback else self.default_trace_id()
 
     def default_trace_id(self):
-        """The same."""
+        """A number for a trace, as 32 hexadecimal digits."""
         return uuid.uuid4().hex.upper()
 
     def export_stacks(self, path, metric="self_cpu_time_total"):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import enum
+import gzip
+import json
 import os
 import socket
 import time
 
+from .._C._profiler import _ExperimentalConfig  # noqa: F401
 from .._core import publish as _publish
 from ..autograd import profiler as _profiler
 from ..autograd.profiler import kineto_available, record_function
@@ -22,6 +25,9 @@ class ProfilerActivity(enum.Enum):
     CPU = 0
     XPU = 1
     CUDA = 3
+
+
+_STEPS = "ProfilerStep"  # who counts steps
 
 
 class ProfilerAction(enum.Enum):
@@ -70,7 +76,7 @@ def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
     def handler(prof):
         os.makedirs(dir_name, exist_ok=True)
         name = worker_name or f"{socket.gethostname()}_{os.getpid()}"
-        prof.export_chrome_trace(os.path.join(dir_name, f"{name}.{time.time_ns()}.pt.trace.json"))
+        prof.export_chrome_trace(os.path.join(dir_name, f"{name}.{time.time_ns()}.pt.trace.json{'.gz' if use_gzip else ''}"))
 
     return handler
 
@@ -81,13 +87,17 @@ class profile:
     def __init__(self, *, activities=None, schedule=None, on_trace_ready=None, record_shapes=False, profile_memory=False, with_stack=False, with_flops=False,
                  with_modules=False, experimental_config=None, execution_trace_observer=None, acc_events=False, use_cuda=None, custom_trace_id_callback=None,
                  **more):
-        self.activities = set(activities) if activities else supported_activities()
-        self.record_shapes, self.on_trace_ready = record_shapes, on_trace_ready
+        self.activities = supported_activities() if activities is None else set(activities)
+        if not self.activities:
+            raise AssertionError("No valid profiler activities found")
+        self.record_shapes, self.with_stack, self.experimental_config = record_shapes, with_stack, experimental_config
+        self.on_trace_ready, self.acc_events, self.custom_trace_id_callback = on_trace_ready, acc_events, custom_trace_id_callback
         self.schedule = schedule or (lambda step: ProfilerAction.RECORD)
         self.record_steps = schedule is not None
         self.step_num, self.profiler, self._range = 0, None, None
         self.current_action = self.schedule(0)
-        self._metadata = {}
+        self._metadata, self.preset_metadata = {}, {}
+        _profiler.KinetoStepTracker.init_step_count(_STEPS)
 
     def __enter__(self):
         self.start()
@@ -95,6 +105,7 @@ class profile:
 
     def __exit__(self, *exc):
         self.stop()
+        _profiler.KinetoStepTracker.erase_step_count(_STEPS)
 
     def start(self):
         """Begin with the action of the first step."""
@@ -118,31 +129,55 @@ class profile:
         recording = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
         if self.current_action in recording and (before not in recording or before == ProfilerAction.RECORD_AND_SAVE):
             _begin(self)
+        _profiler.KinetoStepTracker.increment_step(_STEPS)
         _begin_range(self)
+
+    def set_custom_trace_id_callback(self, callback):
+        """Let `callback` name the traces that begin from now on."""
+        self.custom_trace_id_callback = callback
+
+    def get_trace_id(self):
+        """The name of the trace; None before there is one."""
+        return None if self.profiler is None else self.profiler.trace_id
 
     def events(self):
         """The events of the last turn."""
-        _done(self)._tl_check_finish()
+        _done(self, "accessing events")._tl_check_finish()
         return self.profiler.function_events
 
     def key_averages(self, *args, **kwargs):
         """Averages by name."""
-        return _done(self).key_averages(*args, **kwargs)
+        return _done(self, "getting key averages").key_averages(*args, **kwargs)
 
     def export_chrome_trace(self, path):
-        """Write a trace."""
-        _done(self).export_chrome_trace(path)
+        """Write a trace with the notes, packed where the name ends in .gz."""
+        profiled = _done(self, "exporting chrome trace")
+        profiled.export_chrome_trace(path)
+        with open(path) as f:
+            trace = {**json.load(f), **self._metadata}
+        with gzip.open(path, "wt") if path.endswith(".gz") else open(path, "w") as f:
+            json.dump(trace, f)
+
+    def export_stacks(self, path, metric="self_cpu_time_total"):
+        """As that of torch.autograd.profiler."""
+        return _done(self, "exporting stacks").export_stacks(path, metric)
 
     def add_metadata(self, key, value):
-        """Remember a note."""
+        """A note, text, for the trace."""
         self._metadata[key] = value
 
-    add_metadata_json = add_metadata
+    def add_metadata_json(self, key, value):
+        """A note, written in JSON, for the trace."""
+        self._metadata[key] = json.loads(value)
+
+    def preset_metadata_json(self, key, value):
+        """A note, written in JSON, for the traces that begin from now on."""
+        self.preset_metadata[key] = value
 
 
-def _done(profiled):
+def _done(profiled, doing):
     if profiled.profiler is None:
-        raise AssertionError("Profiler must be initialized before exporting chrome trace")
+        raise AssertionError(f"Profiler must be initialized before {doing}")
     return profiled.profiler
 
 
@@ -167,7 +202,9 @@ def _end(profiled, ready):
 
 def _begin(profiled):
     if profiled.current_action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
-        profiled.profiler = _profiler.profile(record_shapes=profiled.record_shapes)
+        profiled.profiler = _profiler.profile(record_shapes=profiled.record_shapes, with_stack=profiled.with_stack,
+                                              custom_trace_id_callback=profiled.custom_trace_id_callback)
+        profiled._metadata.update({k: json.loads(v) for k, v in profiled.preset_metadata.items()})
         profiled.profiler.__enter__()
 
 
