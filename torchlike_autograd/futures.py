@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from typing import Generic, TypeVar
 
@@ -17,6 +18,9 @@ class Future(Generic[T]):
 
     def __init__(self, *, devices=None):
         self._set, self._lock, self._callbacks, self._tl_value, self._error = threading.Event(), threading.Lock(), [], None, None
+
+    def __reduce__(self):
+        raise RuntimeError("Can not pickle torch.futures.Future")
 
     def done(self) -> bool:
         """Whether the value or an error is there."""
@@ -50,7 +54,7 @@ class Future(Generic[T]):
             if not self._set.is_set():
                 self._callbacks.append(callback)
                 return
-        callback(self)
+        _call(callback, self)
 
     def then(self, callback):
         """A Future of `callback(self)`."""
@@ -76,12 +80,26 @@ def _finish(future, value, error):
         future._set.set()
         waiting, future._callbacks = future._callbacks, []
     for f in waiting:
-        f(future)
+        _call(f, future)
+
+
+def _call(callback, future):
+    """A callback's error is nobody's: PyTorch logs it."""
+    try:
+        callback(future)
+    except Exception as e:
+        logging.getLogger(__name__).error("Got the following error when running the callback: %s: %s", type(e).__name__, e)
+
+
+def _given(futures):
+    if any(f is None for f in futures):
+        raise RuntimeError("Future can't be None")
+    return futures
 
 
 def collect_all(futures):
     """A Future of the list, done when all of them are."""
-    futures, out = list(futures), Future()
+    futures, out = _given(list(futures)), Future()
     left, lock = [len(futures)], threading.Lock()
     if not futures:
         out.set_result(futures)

@@ -110,6 +110,15 @@ class Library:
         """NotImplementedError: there are no fallbacks for whole dispatch keys."""
         raise NotImplementedError("torch.library.Library.fallback")
 
+    @property
+    def m(self):
+        """What is registered; `del` takes it back."""
+        return self._undo
+
+    @m.deleter
+    def m(self):
+        self._destroy()
+
     def _destroy(self):
         for op in self._defined:
             _operators.remove(op)

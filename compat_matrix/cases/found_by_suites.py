@@ -2,7 +2,13 @@
 
 import array
 import ctypes
+import gzip
 import importlib
+import json
+import logging
+import os
+import pickle
+import tempfile
 import warnings
 
 import numpy as np
@@ -158,3 +164,93 @@ def _(torch):
     yield "grad", torch.autograd.grad(out["product"].sum(), x)[0]
     for xs in ([1], torch.ones(0, 2), [torch.ones(2), torch.ones(3)]):
         yield f"refused {xs}", _made(lambda xs=xs: map_of(lambda a: a, xs))
+
+
+@case("found_by_suites.own_operators_in_modes")
+def _(torch):
+    """A mode is told of operators of a program's own; FlopCounterMode counts them by their formulas."""
+    mode_of = importlib.import_module(f"{torch.__name__}.utils._python_dispatch").TorchDispatchMode
+    counting = importlib.import_module(f"{torch.__name__}.utils.flop_counter")
+
+    @torch.library.custom_op("found_by_suites::scaled", mutates_args=())
+    def scaled(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    scaled.register_autograd(lambda ctx, g: g * 2)
+    heard = []
+
+    class Mode(mode_of):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            heard.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(3, requires_grad=True)
+    with Mode():
+        y = scaled(x)
+    yield "heard", "found_by_suites.scaled.default" in heard
+    yield "result", y, torch.autograd.grad(y.sum(), x)[0]
+    counting.register_flop_formula(torch.ops.found_by_suites.scaled)(lambda *args, **kwargs: 7)
+    with counting.FlopCounterMode(display=False) as mode:
+        scaled(x.detach())
+    yield "counted", mode.get_total_flops()
+
+
+@case("found_by_suites.handles_of_libraries")
+def _(torch):
+    """What a Library has registered goes with its handle."""
+    for turn in range(2):
+        lib = torch.library.Library("found_by_suites_lib", "FRAGMENT")
+        lib.define("one(Tensor a) -> Tensor")
+        lib.impl("one", lambda a: a + 1, "CPU")
+        yield f"result {turn}", torch.ops.found_by_suites_lib.one(torch.ones(2))
+        del lib.m
+
+
+@case("found_by_suites.overloads_that_write")
+def _(torch):
+    """The overloads `out` of operators, and others' refusal of `out=`."""
+    add, a, out = torch.ops.aten.add, torch.tensor(2), torch.tensor(0)
+    yield "add", add.out(a, a, out=out), out, str(add.out)
+    yield "mm", torch.ops.aten.mm.out(torch.ones(2, 2), torch.ones(2, 2), out=torch.empty(2, 2))
+    yield "refused", _made(lambda: add.Tensor(a, a, out=out))
+    yield "no such", _made(lambda: hasattr(torch.ops.aten.view, "out") or torch.tensor(0))
+
+
+@case("found_by_suites.callbacks_of_futures")
+def _(torch):
+    """Errors of callbacks are nobody's, those of `then` are its Future's; what a Future is not."""
+    logging.getLogger(f"{torch.__name__}.futures").setLevel(logging.CRITICAL)
+
+    def wrong(future):
+        raise ValueError("Expected error")
+
+    future = torch.futures.Future()
+    after = future.then(wrong)
+    future.add_done_callback(wrong)
+    future.set_result(torch.ones(2))
+    future.add_done_callback(lambda: None)
+    yield "value", future.wait()
+    yield "then", "Expected error" in _made(after.wait)[1]
+    yield "none", _made(lambda: torch.futures.collect_all((future, None)))[0], _made(lambda: torch.futures.wait_all((None,)))[0]
+    yield "pickled", _made(lambda: pickle.dumps(future))
+
+
+@case("found_by_suites.notes_of_profiles")
+def _(torch):
+    """Traces hold the notes, packed where their name says so; steps are counted and traces named."""
+    steps = torch.autograd.profiler.KinetoStepTracker
+    before = steps.current_step()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], schedule=torch.profiler.schedule(wait=0, warmup=0, active=4),
+                                experimental_config=torch._C._profiler._ExperimentalConfig(verbose=True), custom_trace_id_callback=lambda: "named") as p:
+        for _ in range(2):
+            torch.ones(2) + 1
+            p.step()
+        p.add_metadata("one", "text")
+        p.add_metadata_json("two", "[1, 2]")
+    yield "steps", steps.current_step() - before
+    yield "named", p.get_trace_id()
+    with tempfile.TemporaryDirectory() as folder:
+        p.export_chrome_trace(os.path.join(folder, "t.json.gz"))
+        with gzip.open(os.path.join(folder, "t.json.gz"), "rt") as f:
+            trace = json.load(f)
+        yield "notes", trace["one"], trace["two"]

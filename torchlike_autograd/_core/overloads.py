@@ -26,6 +26,8 @@ class OpOverload:
         self.__module__ = f"torch._ops.{packet._namespace}"
 
     def __call__(self, /, *args, **kwargs):
+        if ("out" in kwargs) is not (self._overloadname == "out"):
+            _refuse_by_schema(self, args, kwargs)
         try:
             return self._call(*args, **kwargs) if "self" not in kwargs else _with_self(self._call, args, **kwargs)
         except TypeError:
@@ -60,6 +62,10 @@ class OpOverload:
     def op(self):
         """What it calls."""
         return self._call
+
+    def decompose(self, *args, **kwargs):
+        """What it gives, by the operators that it is made of; NotImplemented for one that is made of none."""
+        return NotImplemented if entry_of(self)[0] is not None else self(*args, **kwargs)
 
     @property
     def overloadpacket(self):
@@ -132,8 +138,19 @@ class OpOverloadPacket:
         entry, _ = entry_of(only)
         return only if entry is not None and entry.is_view else None
 
+    @property
+    def _writes(self):
+        """Whether there is an overload `out`: of operators of the table that are no views and do not write to themselves."""
+        found = [entry_of(getattr(self, name))[0] for name in ("Tensor", "default") if name in self._made]
+        return not self.__name__.endswith("_") and any(entry is not None and not entry.is_view for entry in found)
+
     def __deepcopy__(self, memo):
         return self
+
+    @property
+    def op(self):
+        """What it calls."""
+        return self._call
 
     @property
     def _qualified_op_name(self):
@@ -146,6 +163,10 @@ class OpOverloadPacket:
     def __getattr__(self, overload):
         if overload.startswith("_"):  # also a copy that has nothing yet is asked for these
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{overload}'")
+        if overload == "out" and self._writes:
+            out = OpOverload(self, overload, self._call)
+            setattr(self, overload, out)
+            return out
         if overload not in self._made:
             raise AttributeError(f"The underlying op of '{self._namespace}.{self.__name__}' has no overload name '{overload}'")
         out = OpOverload(self, overload, self._made[overload])

@@ -77,6 +77,8 @@ def rearrange(tensor, pattern, **axes_lengths):
     if len(sides) != 2:
         raise ValueError("Pattern must contain a single '->' separator")
     left, right = map(_parsed, sides)
+    if any("..." in group for group in left if group is not _DOTS):
+        raise ValueError(f"Ellipsis is parenthesis in the left side is not allowed: {pattern}")
     _check_names(left, right, axes_lengths)
     left, right = _without_dots(left, right, tensor.ndim)
     if len(left) != tensor.ndim:

@@ -176,6 +176,8 @@ def fork(func, *args, **kwargs):
 def wait(future):
     """The value of a Future."""
     _deprecated("wait", "use `torch.compile` instead")
+    if future is None:
+        raise RuntimeError("Future can't be None")
     return future.wait()
 
 
