@@ -129,7 +129,8 @@ class profile:
         recording = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
         if self.current_action in recording and (before not in recording or before == ProfilerAction.RECORD_AND_SAVE):
             _begin(self)
-        _profiler.KinetoStepTracker.increment_step(_STEPS)
+        if os.environ.get("KINETO_USE_DAEMON"):
+            _profiler.KinetoStepTracker.increment_step(_STEPS)
         _begin_range(self)
 
     def set_custom_trace_id_callback(self, callback):
