@@ -1,6 +1,7 @@
 """What the test suites of packages found."""
 
 import array
+import collections
 import ctypes
 import gzip
 import importlib
@@ -8,6 +9,7 @@ import json
 import logging
 import os
 import pickle
+import socket
 import tempfile
 import warnings
 
@@ -254,3 +256,24 @@ def _(torch):
         with gzip.open(os.path.join(folder, "t.json.gz"), "rt") as f:
             trace = json.load(f)
         yield "notes", trace["one"], trace["two"]
+
+
+@case("found_by_suites.forms_and_weak_keys")
+def _(torch):
+    """Forms of named tuples and with members of enumerations as text; dictionaries by identity joined with others."""
+    tree = importlib.import_module(f"{torch.__name__}.utils._pytree")
+    weak = importlib.import_module(f"{torch.__name__}.utils.weak").WeakIdKeyDictionary
+    immutable = importlib.import_module(f"{torch.__name__}.fx.immutable_collections")
+    Point = collections.namedtuple("Point", ["x", "y"])
+    _, form = tree.tree_flatten(Point(1, 2))
+    yield "unnamed", _made(lambda: tree.treespec_dumps(form))[0]
+    tree._register_namedtuple(Point, serialized_type_name="found_by_suites.Point")
+    yield "named", tree.treespec_dumps(form), tree.treespec_loads(tree.treespec_dumps(form)) == form
+    _, form = tree.tree_flatten({socket.AF_INET: 1})
+    yield "members", tree.treespec_dumps(form), tree.treespec_loads(tree.treespec_dumps(form)) == form
+    for x in (immutable.immutable_list([1, 2]), immutable.immutable_dict(a=1)):
+        yield f"paths {x}", [(tree.keystr(path), leaf) for path, leaf in tree.tree_flatten_with_path(x)[0]]
+    a, b = torch.ones(1), torch.ones(2)
+    one, two = weak({a: 1}), weak([(b, 2)])
+    yield "joined", sorted((one | two).values()), sorted((one | {b: 3}).values()), sorted(({b: 3} | one).values())
+    yield "refused", [type(x).__name__ for x in (one.__or__([1]), one.__ror__([1]))]

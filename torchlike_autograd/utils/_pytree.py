@@ -222,6 +222,13 @@ def _deregister_pytree_node(cls):
     GIVEN.pop(cls, None)
 
 
+def _register_namedtuple(cls, *, serialized_type_name):
+    """Give a class of named tuples a name in texts."""
+    from ._pytree_text import GIVEN  # cycle: it makes forms
+
+    GIVEN[cls] = serialized_type_name, None, None
+
+
 def treespec_dumps(treespec, protocol=None):
     """A form as text (JSON)."""
     from ._pytree_text import treespec_dumps as dumps  # cycle: it makes forms

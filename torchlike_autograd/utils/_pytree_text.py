@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+import functools
 import importlib
 import json
 from collections import OrderedDict, defaultdict, deque, namedtuple
@@ -38,6 +40,8 @@ def _plain(spec):
 
 def _described(spec):
     kind = spec.type
+    if kind is namedtuple and spec.context in GIVEN:
+        return "collections.namedtuple", GIVEN[spec.context][0]
     if kind is namedtuple:
         raise NotImplementedError(f"Can't serialize TreeSpec of namedtuple class {spec.context} because we didn't register a serializated_type_name. "
                                   "Please register using `_register_namedtuple`.")
@@ -45,12 +49,26 @@ def _described(spec):
         factory, keys = spec.context
         return _NAMES[kind], {"default_factory_module": factory.__module__, "default_factory_name": factory.__qualname__, "dict_context": keys}
     if kind in _NAMES:
-        return _NAMES[kind], json.dumps(spec.context)
+        return _NAMES[kind], json.dumps(spec.context, default=_member)
     name, dump, _ = GIVEN.get(kind, (None, None, None))
     if name is None:
         raise NotImplementedError(f"No registered serialization name for {kind} found. Please update your _register_pytree_node call with a "
                                   "`serialized_type_name` kwarg.")
     return name, json.dumps(spec.context) if dump is None else dump(spec.context)
+
+
+def _member(x):
+    """A member of an enumeration in plain words."""
+    if not isinstance(x, enum.Enum):
+        raise TypeError(f"Object of type {type(x).__name__} is not JSON serializable")
+    return {"__enum__": True, "fqn": f"{type(x).__module__}:{type(x).__qualname__}", "name": x.name}
+
+
+def _member_again(found):
+    if "__enum__" not in found:
+        return found
+    module, _, path = found["fqn"].partition(":")
+    return functools.reduce(getattr, path.split("."), importlib.import_module(module))[found["name"]]
 
 
 def treespec_loads(serialized):
@@ -70,7 +88,10 @@ def _spec(found):
         factory = getattr(importlib.import_module(c["default_factory_module"]), c["default_factory_name"])
         return _pytree.TreeSpec(kind, [factory, c["dict_context"]], children)
     if kind is not None:
-        return _pytree.TreeSpec(kind, json.loads(found["context"]), children)
+        return _pytree.TreeSpec(kind, json.loads(found["context"], object_hook=_member_again), children)
+    if found["type"] == "collections.namedtuple":
+        name = found["context"]
+        return _pytree.TreeSpec(namedtuple, next(k for k, (known, *_) in GIVEN.items() if known == name), children)
     kind, load = next(((k, back) for k, (name, _, back) in GIVEN.items() if name == found["type"]), (None, None))
     if kind is None:
         raise NotImplementedError(f"Deserializing {found['type']} in pytree is not registered.")

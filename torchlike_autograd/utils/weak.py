@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 
 from .._core import publish as _publish
 from .._tensor import Tensor
@@ -82,7 +82,7 @@ class WeakIdKeyDictionary(MutableMapping):
         return len(self.keyrefs())
 
     def __iter__(self):
-        for reference in list(self.data):
+        for reference in self.data.copy():  # in one step: entries may go while a list is made
             key = reference()
             if key is not None:
                 yield key
@@ -95,7 +95,7 @@ class WeakIdKeyDictionary(MutableMapping):
 
     def items(self):
         """Pairs of the keys that are alive and their values."""
-        for reference, value in list(self.data.items()):
+        for reference, value in self.data.copy().items():
             key = reference()
             if key is not None:
                 yield key, value
@@ -110,7 +110,15 @@ class WeakIdKeyDictionary(MutableMapping):
 
     def keyrefs(self):
         """The references to the keys that are alive."""
-        return [r for r in self.data if r() is not None]
+        return [r for r in self.data.copy() if r() is not None]
+
+    def update(self, dict=None, **kwargs):  # the field's word
+        """Take over what another one has; a mapping without `items` is read as a whole before."""
+        if dict is not None:
+            for key, value in (dict if hasattr(dict, "items") else type({})(dict)).items():
+                self[key] = value
+        for key, value in kwargs.items():
+            self[key] = value
 
     def copy(self):
         """A dictionary with the same keys and values."""
@@ -124,8 +132,17 @@ class WeakIdKeyDictionary(MutableMapping):
         return type(self)([(k, copy.deepcopy(v, memo)) for k, v in self.items()], self.ref_type)
 
     def __or__(self, other):
+        if not isinstance(other, Mapping):
+            return NotImplemented
         made = self.copy()
         made.update(other)
+        return made
+
+    def __ror__(self, other):
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        made = type(self)(other, self.ref_type)
+        made.update(self)
         return made
 
     def __ior__(self, other):
