@@ -277,3 +277,27 @@ def _(torch):
     one, two = weak({a: 1}), weak([(b, 2)])
     yield "joined", sorted((one | two).values()), sorted((one | {b: 3}).values()), sorted(({b: 3} | one).values())
     yield "refused", [type(x).__name__ for x in (one.__or__([1]), one.__ror__([1]))]
+
+
+@case("found_by_suites.events_of_all_turns")
+def _(torch):
+    """`acc_events` keeps the events of earlier turns; averages say which ranges are the user's; whether a profile is entered."""
+    def steps(**more):
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], schedule=torch.profiler.schedule(wait=0, warmup=1, active=2, repeat=2),
+                                    **more) as p:
+            for _ in range(8):
+                with torch.profiler.record_function("mine"):
+                    torch.ones(2).add(1)
+                p.step()
+        return p
+
+    for acc in (True, False):
+        p = steps(acc_events=acc)
+        yield f"{acc}", [(a.count, a.is_user_annotation, str(a.device_type)) for a in p.key_averages() if a.key == "mine"]
+        yield f"events {acc}", sum(e.name == "aten::add" for e in p.events())
+    told = [torch.autograd.profiler._is_profiler_enabled]
+    with torch.autograd.profiler.profile():
+        told.append(torch.autograd.profiler._is_profiler_enabled)
+    yield "entered", [*told, torch.autograd.profiler._is_profiler_enabled]
+    kinds = torch.profiler.DeviceType
+    yield "kinds", [(n, int(m.value)) for n, m in sorted(kinds.__members__.items())], repr(kinds.CPU), torch.autograd.DeviceType is kinds

@@ -3,6 +3,7 @@
 from .._core import passes, saved
 from .._tensor import Tensor
 from ..autograd import _kept, _saving, grad_mode
+from ..autograd.profiler_util import DeviceType  # noqa: F401
 
 SavedTensor = saved.SavedTensor
 _get_current_graph_task_keep_graph = passes.keep_graph

@@ -25,6 +25,7 @@ from .grad_mode import (
 )
 from .gradcheck import GradcheckError as _GradcheckError
 from .gradcheck import gradcheck, gradgradcheck
+from .profiler_util import DeviceType
 from .variable import Variable
 
 _node_call = _calls.call_node

@@ -18,6 +18,8 @@ from .profiler_util import EventList, FunctionEvent, FunctionEventAvg, MemRecord
 
 __all__ = ["EventList", "FunctionEvent", "KinetoStepTracker", "MemRecordsAcc", "emit_itt", "emit_nvtx", "profile", "record_function"]
 
+_is_profiler_enabled = False  # whether a profile is entered
+
 
 class profile:
     """Collects events inside; `function_events`, `key_averages().table()`, `export_chrome_trace(path)` after."""
@@ -36,12 +38,14 @@ class profile:
         self.entered, self.trace_id = True, self.create_trace_id()
         self._collector = profiling.Collector(self.record_shapes)
         self._before = profiling.start(self._collector)
+        _tell(True)
         return self
 
     def __exit__(self, *exc):
         if not self.enabled:
             return False
         profiling.stop(self._before)
+        _tell(False)
         self._function_events = events_of(self._collector)
         return False
 
@@ -108,6 +112,11 @@ class profile:
         """Write a trace."""
         self._tl_check_finish()
         self.function_events.export_chrome_trace(path)
+
+
+def _tell(enabled):
+    global _is_profiler_enabled
+    _is_profiler_enabled = enabled
 
 
 def events_of(collector):

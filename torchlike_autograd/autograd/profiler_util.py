@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import json
 import os
 from collections import defaultdict
@@ -11,6 +12,10 @@ from .._core import publish as _publish
 from .._core.saying import warn
 
 __all__ = ["EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAvg", "Interval", "Kernel", "MemRecordsAcc", "StringTable"]
+
+
+DeviceType = enum.Enum("DeviceType", ["CPU", "CUDA", "MKLDNN", "OPENGL", "OPENCL", "IDEEP", "HIP", "FPGA", "MAIA", "XLA", "Vulkan", "Metal", "XPU", "MPS",
+                                      "Meta", "HPU", "VE", "Lazy", "IPU", "MTIA", "PrivateUse1"], module="torch._C._autograd", start=0)
 
 
 def _format_time(time_us):
@@ -123,15 +128,15 @@ class FunctionEvent(FormattedTimesMixin):
     self_cpu_memory_usage = self_device_memory_usage = 0
 
     def __init__(self, id, name, thread, start_us, end_us, overload_name=None, fwd_thread=None, input_shapes=None, stack=None, scope=0, use_device=None,
-                 cpu_memory_usage=0, device_memory_usage=0, is_async=False, is_remote=False, sequence_nr=-1, node_id=-1, device_type=None, device_index=0,
-                 device_resource_id=None, is_legacy=False, flops=None, trace_name=None, concrete_inputs=None, kwinputs=None, is_user_annotation=False,
-                 is_python_function=False, activity_type=None, metadata_json=None, flow_id=None, flow_type=None, flow_start=None, external_id=0,
-                 linked_correlation_id=0, extra_meta=None, structured_input_shapes=None, structured_input_strides=None, input_dtypes=None, python_id=-1,
+                 cpu_memory_usage=0, device_memory_usage=0, is_async=False, is_remote=False, sequence_nr=-1, node_id=-1, device_type=DeviceType.CPU,
+                 device_index=0, device_resource_id=None, is_legacy=False, flops=None, trace_name=None, concrete_inputs=None, kwinputs=None,
+                 is_user_annotation=False, is_python_function=False, activity_type=None, metadata_json=None, flow_id=None, flow_type=None, flow_start=None,
+                 external_id=0, linked_correlation_id=0, extra_meta=None, structured_input_shapes=None, structured_input_strides=None, input_dtypes=None, python_id=-1,
                  python_parent_id=-1, python_module_id=-1):
         self.id, self.name, self.trace_name, self.thread, self.overload_name = id, name, name if trace_name is None else trace_name, thread, overload_name
         self.cpu_memory_usage, self.device_memory_usage = cpu_memory_usage, device_memory_usage
         self.concrete_inputs, self.kwinputs, self.event_metadata, self.activity_type = concrete_inputs, kwinputs, metadata_json, activity_type
-        self.device_index, self.external_id, self.is_python_function = device_index, external_id, is_python_function
+        self.device_type, self.device_index, self.external_id, self.is_python_function = device_type, device_index, external_id, is_python_function
         self.time_range, self.fwd_thread, self.count = Interval(start_us, end_us), fwd_thread, 1
         self.cpu_children, self.cpu_parent, self.kernels = [], None, []
         self.input_shapes, self.stack, self.scope = input_shapes, stack, scope
@@ -185,6 +190,7 @@ class FunctionEventAvg(FormattedTimesMixin):
         self.input_shapes = self.stack = self.overload_name = self.scope = self.cpu_parent = self.cpu_children = None
         self.cpu_memory_usage = self.device_memory_usage = self.self_cpu_memory_usage = self.self_device_memory_usage = self.flops = 0
         self.node_id, self.is_async, self.is_remote, self.is_legacy = 0, False, False, False
+        self.device_type, self.use_device, self.is_user_annotation = None, None, False
 
     def add(self, other):
         """Add an event or an average of the same key."""
@@ -192,6 +198,7 @@ class FunctionEventAvg(FormattedTimesMixin):
             self.key, self.input_shapes, self.stack, self.scope = other.key, other.input_shapes, other.stack, other.scope
             self.node_id, self.is_async, self.is_remote = other.node_id, other.is_async, other.is_remote
             self.cpu_parent, self.cpu_children = other.cpu_parent, other.cpu_children
+            self.device_type, self.use_device, self.is_user_annotation = other.device_type, other.use_device, other.is_user_annotation
         if not isinstance(other, (FunctionEvent, FunctionEventAvg)):
             raise AssertionError("Expected a FunctionEvent or a FunctionEventAvg")
         if other.key != self.key:

@@ -13,9 +13,10 @@ from .._C._profiler import _ExperimentalConfig  # noqa: F401
 from .._core import publish as _publish
 from ..autograd import profiler as _profiler
 from ..autograd.profiler import kineto_available, record_function
+from ..autograd.profiler_util import DeviceType
 from . import itt  # noqa: F401
 
-__all__ = ["ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule", "supported_activities",
+__all__ = ["DeviceType", "ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule", "supported_activities",
            "tensorboard_trace_handler"]
 
 
@@ -96,7 +97,7 @@ class profile:
         self.record_steps = schedule is not None
         self.step_num, self.profiler, self._range = 0, None, None
         self.current_action = self.schedule(0)
-        self._metadata, self.preset_metadata = {}, {}
+        self._metadata, self.preset_metadata, self._earlier = {}, {}, []
         _profiler.KinetoStepTracker.init_step_count(_STEPS)
 
     def __enter__(self):
@@ -197,6 +198,10 @@ def _begin_range(profiled):
 def _end(profiled, ready):
     if profiled.profiler is not None and profiled.profiler.function_events is None:
         profiled.profiler.__exit__(None, None, None)
+        if profiled.acc_events:
+            events = profiled.profiler.function_events
+            events[:0] = profiled._earlier
+            profiled._earlier = list(events)
         if ready and profiled.on_trace_ready is not None:
             profiled.on_trace_ready(profiled)
 
