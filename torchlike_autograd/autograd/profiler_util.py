@@ -131,8 +131,8 @@ class FunctionEvent(FormattedTimesMixin):
                  cpu_memory_usage=0, device_memory_usage=0, is_async=False, is_remote=False, sequence_nr=-1, node_id=-1, device_type=DeviceType.CPU,
                  device_index=0, device_resource_id=None, is_legacy=False, flops=None, trace_name=None, concrete_inputs=None, kwinputs=None,
                  is_user_annotation=False, is_python_function=False, activity_type=None, metadata_json=None, flow_id=None, flow_type=None, flow_start=None,
-                 external_id=0, linked_correlation_id=0, extra_meta=None, structured_input_shapes=None, structured_input_strides=None, input_dtypes=None, python_id=-1,
-                 python_parent_id=-1, python_module_id=-1):
+                 external_id=0, linked_correlation_id=0, extra_meta=None, structured_input_shapes=None, structured_input_strides=None, input_dtypes=None,
+                 python_id=-1, python_parent_id=-1, python_module_id=-1):
         self.id, self.name, self.trace_name, self.thread, self.overload_name = id, name, name if trace_name is None else trace_name, thread, overload_name
         self.cpu_memory_usage, self.device_memory_usage = cpu_memory_usage, device_memory_usage
         self.concrete_inputs, self.kwinputs, self.event_metadata, self.activity_type = concrete_inputs, kwinputs, metadata_json, activity_type
