@@ -62,6 +62,8 @@ def _put(p, new, fn):
 
 def _swap(module, name, p, new, fn):
     """What a parameter and a new one are changes places, the gradient's too."""
+    if new is p:
+        return
     grad, p.grad = p.grad, None
     try:
         put_in(p, Parameter(new, p.requires_grad) if not isinstance(new, Parameter) else new)
