@@ -147,3 +147,26 @@ def _(torch):
         yield "gradients", m.weight.grad, m.bias.grad
     finally:
         torch.__future__.set_swap_module_params_on_conversion(before)
+
+
+@case("asked_of_tests.what swapping exchanges")
+def _(torch):
+    before = torch.__future__.get_swap_module_params_on_conversion()
+    for swaps in (False, True):
+        torch.__future__.set_swap_module_params_on_conversion(swaps)
+        try:
+            m = torch.nn.Linear(2, 2)
+            m(torch.ones(1, 2)).sum().backward()
+            for name, change in (("same", lambda m: m.to("cpu")), ("double", lambda m: m.double())):
+                p, g = m.weight._cdata, m.weight.grad._cdata
+                change(m)
+                yield f"{name}, {swaps}", m.weight._cdata == p, m.weight.grad._cdata == g
+            out = m(torch.ones(1, 2, dtype=torch.float64)).sum()
+            m.to("cpu")
+            yield f"between, {swaps}", attempt(lambda out=out, m=m: (out.backward(), m.bias.grad))
+        finally:
+            torch.__future__.set_swap_module_params_on_conversion(before)
+    a, b = torch.ones(2), torch.zeros(3)
+    was = a._cdata, b._cdata
+    torch.utils.swap_tensors(a, b)
+    yield "two", (b._cdata, a._cdata) == was, torch._nnpack_available()
