@@ -29,6 +29,7 @@ try:
     from ._checks import _check_value as _check_value
     from ._checks import _check_with as _check_with
     from ._core.publish import load_all as _load_all
+    from ._settings import _nnpack_available as _nnpack_available
     from ._tensor_members import _has_compatible_shallow_copy_type as _has_compatible_shallow_copy_type
 finally:
     if _collects:

@@ -148,6 +148,11 @@ def compiled_with_cxx11_abi():
     return True
 
 
+def _nnpack_available():
+    """True, as where PyTorch is built for the CPU; nothing here needs it."""
+    return True
+
+
 def is_vulkan_available():
     """False."""
     return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 
 import numpy as np
 
@@ -22,8 +23,16 @@ def _derived():
     return thread.state.extra.get("derivative") == len(levels.running())
 
 
+_numbers = itertools.count(1)
+
+
 class Values(Members):
     """The part of Tensor that looks at values, and so runs what is pending."""
+
+    @property
+    def _cdata(self):
+        """A number of what the tensor is, which `swap_tensors` exchanges and `data` keeps."""
+        return self.__dict__.setdefault("_tl_cdata", next(_numbers))
 
     def item(self, *extra):
         """The Python number in a tensor of one element."""

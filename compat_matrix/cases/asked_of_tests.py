@@ -103,3 +103,70 @@ def _(torch):
     for name, f in made.items():
         yield name, attempt(lambda f=f: torch.autograd.gradcheck(f, (x,), check_batched_grad=True))
         yield f"{name}, second order", attempt(lambda f=f: torch.autograd.gradgradcheck(f, (x,), check_batched_grad=True))
+
+
+@case("asked_of_tests.global hooks of modules put in place")
+def _(torch):
+    module, heard = torch.nn.modules.module, []
+    layer, x = torch.nn.Linear(2, 2), torch.ones(1, 2, requires_grad=True)
+    module.register_module_forward_pre_hook(lambda m, args: heard.append("before"))
+    module.register_module_forward_hook(lambda m, args, out: heard.append("after"))
+    module.register_module_full_backward_hook(lambda m, gi, go: heard.append("backward"))
+    try:
+        layer(x).sum().backward()
+        yield "heard", list(heard), module._global_is_full_backward_hook, len(module._global_forward_hooks)
+    finally:
+        for name in ("_global_backward_hooks", "_global_forward_hooks", "_global_forward_pre_hooks"):
+            setattr(module, name, type(module._global_forward_hooks)())
+        module._global_is_full_backward_hook = None
+    layer(x).sum().backward()
+    yield "not any more", len(heard), len(module._global_forward_hooks)
+
+
+@case("asked_of_tests.spectral norm of complex weights")
+def _(torch):
+    for values in ([[1 + 2j, 0], [0, 3 - 1j]], [[1j, 0.5], [2 - 1j, 3]]):
+        torch.manual_seed(0)
+        m = torch.nn.Linear(2, 2, dtype=torch.complex64)
+        m.weight = torch.nn.Parameter(torch.tensor(values, dtype=torch.complex64))
+        torch.nn.utils.parametrizations.spectral_norm(m, n_power_iterations=20)
+        yield f"weight {values}", m.weight
+        m.weight.abs().pow(2).sum().backward()
+        yield f"gradient {values}", m.parametrizations.weight.original.grad
+
+
+@case("asked_of_tests.swapped for itself")
+def _(torch):
+    before = torch.__future__.get_swap_module_params_on_conversion()
+    torch.__future__.set_swap_module_params_on_conversion(True)
+    try:
+        m = torch.nn.Linear(2, 2).to("cpu").float()
+        m(torch.ones(1, 2)).sum().backward()
+        m.to("cpu")
+        m(torch.ones(1, 2)).sum().backward()
+        yield "gradients", m.weight.grad, m.bias.grad
+    finally:
+        torch.__future__.set_swap_module_params_on_conversion(before)
+
+
+@case("asked_of_tests.what swapping exchanges")
+def _(torch):
+    before = torch.__future__.get_swap_module_params_on_conversion()
+    for swaps in (False, True):
+        torch.__future__.set_swap_module_params_on_conversion(swaps)
+        try:
+            m = torch.nn.Linear(2, 2)
+            m(torch.ones(1, 2)).sum().backward()
+            for name, change in (("same", lambda m: m.to("cpu")), ("double", lambda m: m.double())):
+                p, g = m.weight._cdata, m.weight.grad._cdata
+                change(m)
+                yield f"{name}, {swaps}", m.weight._cdata == p, m.weight.grad._cdata == g
+            out = m(torch.ones(1, 2, dtype=torch.float64)).sum()
+            m.to("cpu")
+            yield f"between, {swaps}", attempt(lambda out=out, m=m: (out.backward(), m.bias.grad))
+        finally:
+            torch.__future__.set_swap_module_params_on_conversion(before)
+    a, b = torch.ones(2), torch.zeros(3)
+    was = a._cdata, b._cdata
+    torch.utils.swap_tensors(a, b)
+    yield "two", (b._cdata, a._cdata) == was, torch._nnpack_available(), torch.nn.functional.grad is torch.nn.grad, str(torch._C._ConvBackend.Slow2d)

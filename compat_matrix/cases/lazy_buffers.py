@@ -29,6 +29,25 @@ def _(torch):
     yield "to", type(b.to(torch.float64)).__name__, b.to(torch.float64).dtype, b.half().dtype, b.to("meta").device.type
 
 
+@case("lazy_buffers.functions refuse what has no shape")
+def _(torch):
+    nn, F = torch.nn, torch.nn.functional
+    p, b = nn.UninitializedParameter(), nn.UninitializedBuffer()
+    for name, f in {
+        "sin": lambda t: torch.sin(t), "cat": lambda t: torch.cat([t, t]), "empty_like": lambda t: torch.empty_like(t), "linear": lambda t: F.linear(t, t),
+        "numel": lambda t: torch.numel(t), "add": lambda t: torch.add(1, t), "==": lambda t: t == 1, "[0]": lambda t: t[0], "detach": lambda t: t.detach(),
+        "hook": lambda t: t.register_hook(print), "layer": lambda t: nn.Linear(2, 2)(t), "bfloat16": lambda t: t.bfloat16(), "sum": lambda t: t.sum(),
+    }.items():
+        for t in (p, b):
+            try:
+                yield f"{name} of {type(t).__name__}", type(f(t)).__name__
+            except ValueError as e:
+                yield f"{name} of {type(t).__name__}", type(e).__name__, "Attempted to use an uninitialized parameter in" in str(e)
+    p.materialize(10)
+    b.materialize((2, 3))
+    yield "sizes", p.shape, b.shape, torch.sin(p).shape, type(p).__name__, type(b).__name__
+
+
 @case("lazy_buffers.timeouts")
 def _(torch):
     for workers in (0,):

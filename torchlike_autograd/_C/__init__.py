@@ -7,6 +7,7 @@ import sys
 import weakref
 
 from .._core import errors, levels, lifetimes, overriding, passes, publish, tangents_off
+from .._core.enums import enumeration
 from .._core.record import thread
 from .._core.storage import REPLAY
 from .._functions.storages import StorageBase, is_alias_of  # noqa: F401
@@ -26,6 +27,11 @@ _ImperativeEngine = passes.Engine
 _TensorMeta = TensorMeta
 _disabled_torch_function_impl = overriding.disabled_impl
 _LinAlgError = errors.LinAlgError
+_ConvBackend = enumeration("_ConvBackend", "torch._C", {
+    "CudaDepthwise2d": 0, "CudaDepthwise3d": 1, "Cudnn": 2, "CudnnTranspose": 3, "Empty": 4, "Miopen": 5, "MiopenDepthwise": 6, "MiopenTranspose": 7,
+    "Mkldnn": 8, "MkldnnEmpty": 10, "NnpackSpatial": 11, "Overrideable": 12, "Slow2d": 13, "Slow3d": 14, "SlowDilated2d": 15, "SlowDilated3d": 16,
+    "SlowTranspose2d": 17, "SlowTranspose3d": 18, "Winograd3x3Depthwise": 19, "Xnnpack2d": 20, "Mps": 21, "MpsTranspose,": 22},
+    "Who makes a convolution in PyTorch; XLA does here.")
 
 
 class DisableTorchFunctionSubclass(overriding.Off):

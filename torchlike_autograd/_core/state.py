@@ -35,7 +35,7 @@ def copy_state(source, to, but=()):
 
 def user_fields(t):
     """What a user has attached to a Tensor: {name: value}."""
-    return dict(t.__dict__)
+    return {name: value for name, value in t.__dict__.items() if name != "_tl_cdata"}
 
 
 __all__ = ["State", "copy_state", "new", "user_fields"]

@@ -14,6 +14,7 @@ from .._functions.normalize import _verify_batch_size, _verify_spatial_size  # n
 from .._functions.pool import _unpool_output_size  # noqa: F401
 from .._tensor import Tensor  # noqa: F401
 from ..overrides import handle_torch_function, has_torch_function, has_torch_function_unary, has_torch_function_variadic  # noqa: F401 - PyTorch's module has them too
+from . import grad  # noqa: F401 - likewise
 
 
 class _BroadcastingList:

@@ -11,6 +11,7 @@ from .._core.overriding import disabled_impl
 from .._core.state import copy_state, user_fields
 from .._core.storage import peek
 from .._tensor import Tensor, TensorMeta, _new, from_array, wrap
+from .._tensor_members import _has_compatible_shallow_copy_type
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"]
 
@@ -115,11 +116,15 @@ _UNKNOWN = ("Attempted to use an uninitialized parameter in {}. This error happe
 class UninitializedTensorMixin:
     """What parameters and buffers without a shape have in common."""
 
+    _allowed_methods = [getattr(Tensor, name) for name in (
+        "__hash__", "size", "copy_", "is_complex", "is_floating_point", "half", "float", "double", "char", "short", "int", "long", "cuda", "cpu", "to",
+        "get_device")] + [_has_compatible_shallow_copy_type]
+
     def materialize(self, shape, device=None, dtype=None):
         """Become an ordinary tensor of a shape, with unspecified values."""
         from .. import empty
 
-        new = empty(tuple(shape), device=device if device is not None else self.device, dtype=dtype or self.dtype)
+        new = empty(shape, device=device if device is not None else self.device, dtype=dtype or self.dtype)
         self.__class__ = self.cls_to_become
         needs = self.requires_grad
         if needs:
@@ -164,7 +169,7 @@ class UninitializedTensorMixin:
     def _of(dtype):
         return lambda self: self.to(dtype)
 
-    half, float, double, bfloat16 = _of(dtypes.float16), _of(dtypes.float32), _of(dtypes.float64), _of(dtypes.bfloat16)
+    half, float, double = _of(dtypes.float16), _of(dtypes.float32), _of(dtypes.float64)
     del _of
 
     def cpu(self):
@@ -177,34 +182,6 @@ class UninitializedTensorMixin:
 
 def _again(cls, requires_grad, device, dtype):
     return cls(requires_grad, device, dtypes.DTYPES[dtype])
-
-
-def _shown(name):
-    """How torch prints a method of Tensor: one of C, or one of Python."""
-    if not name.startswith("__"):
-        return f"<method '{name}' of 'torch._C.TensorBase' objects>"
-    return f"<function Tensor.{name} at {hex(id(getattr(Tensor, name)))}>"
-
-
-def _refuse_everything(cls):
-    """Methods of Tensor that need a shape say what torch says."""
-    allowed = {"dtype", "device", "requires_grad", "data", "grad", "is_leaf", "grad_fn", "size", "dim", "is_floating_point", "is_complex", "detach_", "copy_",
-               "register_hook", "type", "untyped_storage", "persistent", "retain_grad"}
-
-    def refusing(name):
-        def method(self, *args, **kwargs):
-            raise ValueError(_UNKNOWN.format(_shown(name), cls.__name__))
-
-        method.__name__ = name
-        return method
-
-    for name in dir(Tensor):
-        public = not name.startswith("_") or name in _OPERATORS
-        if public and name not in allowed and not hasattr(UninitializedTensorMixin, name) and callable(getattr(Tensor, name)):
-            setattr(cls, name, refusing(_OPERATORS.get(name, name)))
-
-
-_OPERATORS = {"__add__": "add", "__mul__": "mul", "__sub__": "sub", "__matmul__": "matmul", "__len__": "__len__", "__getitem__": "__getitem__"}
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):
@@ -238,10 +215,29 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         return _empty(type(self), self.requires_grad, other.device, other.dtype)
 
     def __deepcopy__(self, memo):
-        raise ValueError(_UNKNOWN.format(_shown("__deepcopy__"), type(self).__name__))
+        raise ValueError(_UNKNOWN.format(_shown(Tensor.__deepcopy__), type(self).__name__))
+
+
+@classmethod
+def _refusing(cls, func, types, args=(), kwargs=None):
+    """`__torch_function__` of what has no shape: what needs one is refused, all that Tensor has as a property is not."""
+    if func in cls._allowed_methods or type(func).__name__ == "method-wrapper":
+        return Tensor.__torch_function__.__func__(cls, func, types, args, kwargs or {})
+    raise ValueError(_UNKNOWN.format(_shown(func), cls.__name__))
+
+
+def _shown(func):
+    """How torch prints a function: Tensor's are methods of C, or of Python where their names have underscores."""
+    name = getattr(func, "__name__", "")
+    if getattr(Tensor, name, None) is not func:
+        return func
+    return f"<function Tensor.{name} at {hex(id(func))}>" if name.startswith("__") else f"<method '{name}' of 'torch._C.TensorBase' objects>"
 
 
 def _empty(cls, requires_grad, device, dtype):
+    if not vars(cls).get("_tl_asked"):  # only from the first one on: programs without any are not to look at the arguments of all calls
+        cls._tl_asked = True
+        cls.__torch_function__ = _refusing
     dtype = dtype or config.default_dtype()
     self = _new(cls)
     copy_state(from_array(np.zeros(0, dtype.np), dtype, device=devices.key_of(device)), self)
@@ -250,8 +246,6 @@ def _empty(cls, requires_grad, device, dtype):
     return self
 
 
-_refuse_everything(UninitializedParameter)
-_refuse_everything(UninitializedBuffer)
 
 
 def is_lazy(param):

@@ -52,7 +52,7 @@ def _refuse(grads):
 
 
 def _taken(t):
-    return {name: getattr(t, name) for name in FIELDS}, user_fields(t)
+    return {name: getattr(t, name) for name in FIELDS}, {**user_fields(t), "_tl_cdata": t._cdata}
 
 
 def _given(t, found):

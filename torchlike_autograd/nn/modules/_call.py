@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import types
 import weakref
 from collections import OrderedDict
 
@@ -20,6 +21,18 @@ _global_forward_hooks_with_kwargs: dict = OrderedDict()
 _global_buffer_registration_hooks: dict = OrderedDict()
 _global_module_registration_hooks: dict = OrderedDict()
 _global_parameter_registration_hooks: dict = OrderedDict()
+
+
+class HoldsGlobals(types.ModuleType):
+    """A module whose `_global_*` are those above, also where a program puts others in their place."""
+
+
+def _held(name):
+    return property(lambda _: globals()[name], lambda _, value: globals().__setitem__(name, value))
+
+
+for _name in [n for n in globals() if n.startswith("_global_")]:
+    setattr(HoldsGlobals, _name, _held(_name))
 
 
 class _WrappedHook:

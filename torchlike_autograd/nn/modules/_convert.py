@@ -64,13 +64,15 @@ def _swap(module, name, p, new, fn):
     """What a parameter and a new one are changes places, the gradient's too."""
     grad, p.grad = p.grad, None
     try:
-        put_in(p, Parameter(new, p.requires_grad) if not isinstance(new, Parameter) else new)
+        put_in(p, Parameter(new, p.requires_grad))
     except Exception as e:
         p.grad = grad
         raise RuntimeError(f"_apply(): Couldn't swap {type(module).__name__}.{name}") from e
     if grad is not None:
         with no_grad():
-            put_in(grad, fn(grad).requires_grad_(grad.requires_grad))
+            moved = fn(grad)
+            if moved is not grad:
+                put_in(grad, moved.requires_grad_(grad.requires_grad))
         p.grad = grad
 
 

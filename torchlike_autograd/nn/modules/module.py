@@ -6,6 +6,7 @@ The class is put together here; how it is called is in `_call.py`, its state dic
 from __future__ import annotations
 
 import inspect
+import sys
 from collections import OrderedDict
 from typing import TypeVar
 
@@ -17,15 +18,6 @@ from ..parameter import Buffer, Parameter
 from . import _call, _convert, _state
 from ._call import (  # noqa: F401 - PyTorch's module has them all
     _forward_unimplemented,
-    _global_backward_hooks,
-    _global_backward_pre_hooks,
-    _global_buffer_registration_hooks,
-    _global_forward_hooks,
-    _global_forward_hooks_always_called,
-    _global_forward_hooks_with_kwargs,
-    _global_forward_pre_hooks,
-    _global_module_registration_hooks,
-    _global_parameter_registration_hooks,
     _has_any_global_hook,
     _WrappedHook,
     register_module_backward_hook,
@@ -43,6 +35,7 @@ __all__ = ["Module", "register_module_backward_hook", "register_module_buffer_re
            "register_module_forward_pre_hook", "register_module_full_backward_hook", "register_module_full_backward_pre_hook",
            "register_module_module_registration_hook", "register_module_parameter_registration_hook"]
 
+sys.modules[__name__].__class__ = _call.HoldsGlobals
 _WrappedHook.__module__ = __name__  # where torch has it: files of whole modules name it
 
 _EXTRA_STATE_KEY_SUFFIX = _state.EXTRA
@@ -172,7 +165,7 @@ class Module:
         _check_name(self, "buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor) and not hasattr(tensor, "__torch_function__"):
             raise TypeError(f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)")
-        self._buffers[name] = _through(_global_buffer_registration_hooks, self, name, tensor)
+        self._buffers[name] = _through(_call._global_buffer_registration_hooks, self, name, tensor)
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def register_parameter(self, name, param):
@@ -188,14 +181,14 @@ class Module:
         if param.grad_fn:
             raise ValueError(f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To express '{name}' "
                              "as a function of another Tensor, compute the value in the forward() method.")
-        self._parameters[name] = _through(_global_parameter_registration_hooks, self, name, param)
+        self._parameters[name] = _through(_call._global_parameter_registration_hooks, self, name, param)
 
     def add_module(self, name, module):
         """Add a module under a name."""
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{typename(module)} is not a Module subclass")
         _check_name(self, "module", name, self._modules, f", got: {name}")
-        self._modules[name] = _through(_global_module_registration_hooks, self, name, module)
+        self._modules[name] = _through(_call._global_module_registration_hooks, self, name, module)
 
     def register_module(self, name, module):
         """`add_module`."""
@@ -266,14 +259,14 @@ class Module:
             if modules is None:
                 raise AttributeError("cannot assign module before Module.__init__() call")
             _forget(self, name, ("_parameters", "_buffers"))
-            modules[name] = _through(_global_module_registration_hooks, self, name, value)
+            modules[name] = _through(_call._global_module_registration_hooks, self, name, value)
             return None
         if own.get("_parameters") and name in own["_parameters"]:
             _expect_none("parameter", name, value, "torch.nn.Parameter")
             return self.register_parameter(name, None)
         if modules and name in modules:
             _expect_none("child module", name, value, "torch.nn.Module")
-            modules[name] = _through(_global_module_registration_hooks, self, name, value)
+            modules[name] = _through(_call._global_module_registration_hooks, self, name, value)
         elif own.get("_buffers") and name in own["_buffers"]:
             _expect_none("buffer", name, value, "torch.nn.Buffer, torch.Tensor")
             _set_buffer(self, name, value, name not in self._non_persistent_buffers_set)

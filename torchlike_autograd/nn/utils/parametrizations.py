@@ -202,7 +202,7 @@ class _SpectralNorm(Module):
         if self.training:
             self._power_method(matrix, self.n_power_iterations)
         u, v = self._u.clone(), self._v.clone()
-        return weight / named("dot")(u, _mv(matrix, v))
+        return weight / named("vdot")(u, _mv(matrix, v))
 
     def right_inverse(self, value):
         """The weight itself."""

@@ -10,10 +10,12 @@ import numpy as np
 
 from ..._functions.data import as_tensor
 from ..._tensor import Tensor
+from ...nn import ModuleList, ParameterList, Sequential
 from .._comparison import _compare_numbers, _compare_tensors, _placed, _tolerances
 
 _ARRAYS = (Tensor, np.ndarray)
 _NUMBERS = (int, float, complex, np.number, np.bool_)
+_IN_ORDER = (Sequence, ModuleList, ParameterList, Sequential)
 _BOOLS = (bool, np.bool_)
 
 
@@ -37,7 +39,7 @@ def _compare(x, y, options, at):
         if isinstance(x, types) and isinstance(y, types):
             text = _told(kind, *(str(v) if isinstance(v, str) else v for v in (x, y)))  # NumPy's words show their kind
             return None if text is None else _placed(text, at)
-    if isinstance(x, Sequence) and isinstance(y, Sequence) and not isinstance(x, str) and not isinstance(y, str):
+    if isinstance(x, _IN_ORDER) and isinstance(y, _IN_ORDER) and not isinstance(x, str) and not isinstance(y, str):
         return _sequences(x, y, options, at)
     if isinstance(x, Mapping) and isinstance(y, Mapping):
         return _mappings(x, y, options, at)

@@ -15,12 +15,14 @@ import threading
 import time
 import types
 import unittest
+import unittest.mock
 
 import numpy as np
 
 from ..._core import dtypes, publish
 from ..._tensor import Tensor
 from .._creation import make_tensor
+from ._parametrized import parametrize
 from .common_dtype import get_all_dtypes
 
 __all__ = [
@@ -30,8 +32,10 @@ __all__ = [
     "BytesIOContext", "CudaNonDefaultStream", "CudaSyncGuard", "DeterministicGuard", "LazyVal", "NestedTensorTestCase", "SwapTensorsGuard", "TrackedInput",
     "TrackedInputIter", "bytes_to_scalar", "check_if_enable", "chunk_list", "clone_input_helper", "compare_equal_outs_and_grads", "copy_func",
     "decorateIf", "dtype2prec_DONTUSE", "dtype_name", "find_free_port", "find_library_location", "first_sample", "gcIfJetson", "get_all_dtypes",
-    "get_cycles_per_ms", "get_function_arglist", "has_corresponding_torch_dtype", "install_cpp_extension", "is_iterable", "iter_indices", "lazy_skip_if",
-    "make_fullrank_matrices_with_distinct_singular_values", "make_symmetric_matrices", "make_symmetric_pd_matrices", "make_tensor", "outs_and_grads",
+    "get_cycles_per_ms", "get_function_arglist", "get_tensors_from", "has_corresponding_torch_dtype", "install_cpp_extension", "is_iterable", "iter_indices",
+    "lazy_skip_if",
+    "make_fullrank_matrices_with_distinct_singular_values", "make_symmetric_matrices", "make_symmetric_pd_matrices", "make_tensor", "mock_wrapper",
+    "outs_and_grads",
     "parse_cmd_line_args", "raise_on_run_directly", "random_hermitian_matrix", "random_hermitian_pd_matrix", "random_hermitian_psd_matrix",
     "random_lowrank_matrix", "random_matrix", "random_square_matrix_of_rank", "random_well_conditioned_matrix", "recover_orig_fp32_precision",
     "requires_cuda", "requires_mkl", "requires_onednn", "retry", "runOnRocm", "runOnRocmArch", "runWithoutCompiledAutograd", "run_concurrently",
@@ -429,9 +433,33 @@ def run_concurrently(worker_func, num_threads=None, args=(), kwargs=None):
         raise raised[0]
 
 
-def swap(t1, t2):
-    """`torch.utils.swap_tensors`."""
-    return _api().utils.swap_tensors(t1, t2)
+class swap(parametrize):
+    """One test for each setting of `SwapTensorsGuard`."""
+
+    def __init__(self, swap_values):
+        self.swap_values = swap_values
+
+    def variants(self, test, generic_cls, device_cls):
+        """(test, name of the setting, arguments, function to decorators)."""
+        for value in self.swap_values:
+            yield wrapSwapTensorsTest(value)(test), f"swap_{value}", {}, lambda _: []
+
+
+def mock_wrapper(method):
+    """A method that also tells `.mock` of its arguments."""
+
+    @functools.wraps(method)
+    def told(self, *args, **kwargs):
+        told.mock(*args, **kwargs)
+        return method(self, *args, **kwargs)
+
+    told.mock = unittest.mock.MagicMock()
+    return told
+
+
+def get_tensors_from(args, kwargs):
+    """The set of the tensors among arguments."""
+    return {x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)}
 
 
 def to_gpu(obj, type_map=None):

@@ -15,17 +15,19 @@ PLATFORM_SUPPORTS_BF16 = PLATFORM_SUPPORTS_FLASH_ATTENTION = PLATFORM_SUPPORTS_M
 PLATFORM_SUPPORTS_FUSED_ATTENTION = PLATFORM_SUPPORTS_FP8 = CDNA2OrLater = CDNA3OrLater = False
 
 
-def tf32_enabled():
-    """False."""
-    return False
-
-
+@contextlib.contextmanager
 def tf32_off():
-    """A context: there is no TF32 to leave."""
-    return contextlib.nullcontext()
+    """A context, or a decorator: there is no TF32 to leave."""
+    yield
 
 
-tf32_on = tf32_off
+@contextlib.contextmanager
+def tf32_on(self, tf32_precision=1e-5):
+    """A context: there is no TF32 to use."""
+    yield
+
+
+tf32_enabled = tf32_off
 
 
 @contextlib.contextmanager

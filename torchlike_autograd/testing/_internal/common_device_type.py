@@ -353,7 +353,7 @@ def _place(made, name, body, suffix, kwargs, group, decorators):
         with _ruled(getattr(run, "sample_skips_and_xfails", ())):
             if "device" not in asked and "devices" not in asked:
                 return run(self)
-            return run(self, ["cpu"] if plural else "cpu")
+            return run(self, **{"devices" if "devices" in asked else "device": ["cpu"] if plural else "cpu"})
 
     test.__name__ = full
     for flag in ("__unittest_skip__", "__unittest_skip_why__", "__unittest_expecting_failure__"):

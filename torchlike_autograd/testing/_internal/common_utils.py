@@ -81,6 +81,7 @@ markDynamoStrictTest = unMarkDynamoStrictTest = skipCUDAMemoryLeakCheckIf = skip
 skipIfNoSciPy = unittest.skipUnless(TEST_SCIPY, "test require SciPy, but SciPy not found")
 skipIfNoXNNPACK = unittest.skip("there is no XNNPACK here")
 skipIfNoDill = unittest.skip("there is no dill here")
+skipIfNotMiopenSuggestNHWC = unittest.skip("there is no MIOpen here")
 
 
 def slowTest(fn):
