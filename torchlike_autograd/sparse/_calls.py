@@ -65,6 +65,9 @@ CALLS.pop(None, None)
 calls("neg")(lambda s: like(named("neg")(s), s))
 calls("clone")(lambda s, **kwargs: like(Tensor.clone(s), s))
 calls("detach")(lambda s: like(Tensor.detach(s), s))
+calls("conj", "conj_physical")(lambda s: like(named("conj_physical")(s), s) if Tensor.dtype.__get__(s).is_complex else s)
+calls("resolve_conj", "resolve_neg")(lambda s: s)
+calls("is_conj", "is_neg")(lambda s: False)
 CALLS[Tensor.__abs__] = CALLS[Tensor.abs]
 CALLS[Tensor.__neg__] = CALLS[Tensor.neg]
 

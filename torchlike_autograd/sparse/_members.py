@@ -102,6 +102,11 @@ def _numel(s):
     return int(np.prod(places(s).size, dtype=np.int64))
 
 
+@answers("__dlpack__")
+def _dlpack(s, **kwargs):
+    raise BufferError("Can't export tensors with layout other than torch.strided")
+
+
 @answers("numpy")
 def _numpy(s, **kwargs):
     raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")

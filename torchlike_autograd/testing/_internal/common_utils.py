@@ -28,8 +28,9 @@ from ._equal import difference
 from ._filled import do_test_dtypes, do_test_empty_full  # noqa: F401
 from ._more_utils import *  # noqa: F403
 from ._of_machines import *  # noqa: F403
-from ._parametrized import instantiate_parametrized_tests, parametrize, reparametrize, subtest  # noqa: F401
+from ._parametrized import _TestParametrizer, instantiate_parametrized_tests, parametrize, reparametrize, subtest  # noqa: F401
 from ._recorded import RecordedCase
+from ._sparse_made import *  # noqa: F403
 
 
 class CrossRefMode(TorchFunctionMode):
