@@ -2,6 +2,7 @@
 
 import array
 import ctypes
+import importlib
 import warnings
 
 import numpy as np
@@ -105,3 +106,74 @@ def _(torch):
                 yield name, f(), [str(w.message) for w in said if "shuffle" in str(w.message)]
             except ValueError as refused:
                 yield name, str(refused)
+
+
+@case("found_by_suites.offered_by_dlpack")
+def _(torch):
+    """What offers its values by DLPack is a tensor of them; what cannot be offered is refused."""
+
+    class Offered:
+        def __init__(self, x):
+            self.x = x
+
+        def __dlpack__(self, **kwargs):
+            return self.x.__dlpack__(**kwargs)
+
+        def __dlpack_device__(self):
+            return self.x.__dlpack_device__()
+
+    t, sparse = torch.arange(3), torch.eye(2).to_sparse()
+    for name, f in {
+        "tensor": lambda: torch.tensor(Offered(t)), "as_tensor": lambda: torch.as_tensor(Offered(t)), "asarray": lambda: torch.asarray(Offered(t)),
+        "dtype": lambda: torch.tensor(Offered(t), dtype=torch.float64, requires_grad=True), "copied": lambda: torch.asarray(Offered(t), copy=True),
+        "aliased": lambda: torch.asarray(Offered(t), copy=False), "new": lambda: torch.ones(1).new_tensor(Offered(t)),
+    }.items():
+        yield name, _made(f)
+    for name, f in {**{f"stream {s!r}": lambda s=s: t.__dlpack__(stream=s) for s in (1, True, 1.5, "a")}, "sparse": sparse.__dlpack__}.items():
+        try:
+            f()
+        except (AssertionError, BufferError, TypeError) as refused:
+            yield name, type(refused).__name__, str(refused)
+    yield "sizes", [torch.FloatStorage(kind(3)).size() for kind in (np.int8, np.int64, np.uint8)]
+
+
+@case("found_by_suites.made_for_tests")
+def _(torch):
+    """Complex tensors for tests own their memory; comparisons and decorators of tests take what PyTorch's do."""
+    common_utils = importlib.import_module(f"{torch.__name__}.testing._internal.common_utils")
+
+    for more in ({}, {"noncontiguous": True}, {"exclude_zero": True}):
+        x = torch.testing.make_tensor((2, 3), dtype=torch.complex64, device="cpu", **more)
+        yield f"complex {more}", x._is_view(), x._version, x.stride(), x
+    same = common_utils.TestCase()
+    same.assertEqual("float16", np.dtype("float16"))
+    same.compare_with_numpy(torch.fliplr, np.fliplr, torch.ones(2, 3))
+    seen = []
+    common_utils.coalescedonoff(lambda self, coalesced: seen.append(coalesced))(None)
+    yield "both", seen
+    for n in (0, 1, 2):
+        places = [[0, 1], [0, 0], [1, 0]][n]
+        yield f"in order {places}", bool(common_utils.is_coalesced_indices(torch.sparse_coo_tensor([places], [1., 2.], (2,))))
+
+    class twice(common_utils._TestParametrizer):
+        def _parametrize_test(self, test, generic_cls, device_cls):
+            for n in (1, 2):
+                yield test, f"by_{n}", {"n": n}, lambda _: []
+
+    class Tests(common_utils.TestCase):
+        @common_utils.parametrize("m", [3, 4])
+        @twice()
+        def test_it(self, m, n):
+            pass
+
+    yield "names", sorted(k for k in vars(common_utils.instantiate_parametrized_tests(Tests)) if k.startswith("test"))
+
+
+@case("found_by_suites.conjugates_of_sparse")
+def _(torch):
+    """Sparse tensors are conjugated at once."""
+    for name, x in {"complex": torch.sparse_coo_tensor([[0, 1]], [1j, 2.], (3,)), "twice": torch.sparse_coo_tensor([[0, 0]], [1j, 2.], (3,)),
+                    "real": torch.eye(2).to_sparse()}.items():
+        for f in (torch.conj, torch.conj_physical, torch.resolve_conj, torch.resolve_neg):
+            out = f(x)
+            yield f"{name} {f.__name__}", out is x, out.is_coalesced(), out.is_conj(), out._indices(), out._values()

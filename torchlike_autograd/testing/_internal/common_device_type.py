@@ -372,12 +372,10 @@ def _place(made, name, body, suffix, kwargs, group, decorators):
         with _ruled(getattr(run, "sample_skips_and_xfails", ())):
             if "device" not in asked and "devices" not in asked:
                 return run(self)
-            return run(self, ["cpu"] if plural else "cpu")
+            return run(self, **({"devices": ["cpu"]} if plural else {"device": "cpu"}))
 
+    test.__dict__.update({k: v for k, v in vars(run).items() if k != "__wrapped__"})  # whether it is skipped, and what else decorators say of it
     test.__name__ = full
-    for flag in ("__unittest_skip__", "__unittest_skip_why__", "__unittest_expecting_failure__"):
-        if hasattr(run, flag):
-            setattr(test, flag, getattr(run, flag))
     setattr(made, full, test)
 
 
