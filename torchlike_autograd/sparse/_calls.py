@@ -132,6 +132,9 @@ def _mul(a, b):
     f = named("mul")
     if is_sparse(a) and is_sparse(b):
         a, b = merge(a), merge(b)
+        for one, x in ((b, a), (a, b)):
+            if not places(one).size and places(one).indices.shape[1] == 1:
+                return like(f(x, named("squeeze")(one, 0)), x)
         at, other = places(a), places(b)
         if at.own != other.own:
             raise RuntimeError("sparse_binary_op_intersection_cpu(): expects sparse inputs with equal dimensionality, number of sparse dimensions, and "
@@ -217,7 +220,9 @@ def _kind_of(x):
 
 
 @calls("zeros_like", "empty_like")
-def _empty_like(s, *, dtype=None, requires_grad=False, **kwargs):
+def _empty_like(s, *, dtype=None, requires_grad=False, memory_format=None, **kwargs):
+    if memory_format is not None:
+        raise RuntimeError("memory format option is only supported by strided tensors")
     at = places(s)
     out = nothing(at.size, dtype or Tensor.dtype.__get__(s), requires_grad=requires_grad, dense=len(at.size) - at.indices.shape[0])
     if at.layout == "sparse_csr":

@@ -12,6 +12,7 @@ from .._tensor import Tensor
 from ..autograd import backward
 from ..autograd import grad as grad_of
 from ..autograd.grad_mode import is_grad_enabled
+from ..autograd.graph import increment_version
 from . import _places
 from ._checking import says_young
 from ._roots import reaches_beyond
@@ -163,6 +164,13 @@ def _coalesce(s):
 def _is_coalesced(s):
     _only(s, "is_coalesced", "sparse_coo", "sparse coordinate tensor")
     return places(s).merged
+
+
+@answers("_coalesced_")
+def _say_coalesced(s, coalesced):
+    s.__dict__["_places"] = places(s)._replace(merged=bool(coalesced))
+    increment_version(s)
+    return s
 
 
 @answers("crow_indices")

@@ -196,7 +196,7 @@ def _index(indices):
 
 def _values(values, dtype, device):
     if not isinstance(values, Tensor):
-        return COMPOSITES["torch.tensor"](values, dtype=dtype, device=device)
+        values = COMPOSITES["torch.tensor"](values, dtype=dtype, device=device)
     if not values.ndim:
         values = values.reshape(1)
     return values if dtype is None and device is None else values.to(device=device, dtype=dtype)
