@@ -247,5 +247,9 @@ def _(torch):
             f(eye, memory_format=torch.preserve_format)
         except RuntimeError as refused:
             yield f.__name__, str(refused)
+    for size in ((0, 2), (2, 0), (0,), (0, 2, 3)):
+        yield f"empty {size}", [(x._indices(), x._values(), x.shape) for x in (torch.zeros(size).to_sparse(), torch.zeros(size).to_sparse(1))]
+    yield "layouts", [str(f(x, layout=layout).layout) for f, x, layout in (
+        (torch.empty_like, eye, torch.strided), (torch.zeros_like, eye, torch.strided), (torch.zeros_like, torch.ones(2, 2), torch.sparse_coo))]
     a = torch.tensor([[1., 0.], [2., 3.]])
     yield "shared", torch.ones(0).new(a.storage()).data_ptr() == a.data_ptr(), torch.Tensor(a.storage()).tolist()

@@ -237,6 +237,10 @@ def _like(name, value):
         if not isinstance(input, Tensor):
             raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
         a = input._tl_v.aval
+        if layout is not None and layout is not layouts.strided:
+            if name != "zeros_like":
+                raise NotImplementedError("Could not run 'aten::empty_strided' with arguments from the 'SparseCPU' backend.")
+            return _sparse(name, layout, a.shape, _dtype(dtype, a.dtype), device, requires_grad)
         made = alike(lambda *where: fresh(a.shape, value, _dtype(dtype, a.dtype), *where), input, device, requires_grad)
         return _as_asked(levels.like(input, made), memory_format, input)
 

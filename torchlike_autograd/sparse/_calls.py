@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core import publish
+from .._core import layouts, publish
 from .._core.composite import named
 from .._core.shapes import broadcast
 from .._core.size import Size
@@ -220,7 +220,9 @@ def _kind_of(x):
 
 
 @calls("zeros_like", "empty_like")
-def _empty_like(s, *, dtype=None, requires_grad=False, memory_format=None, **kwargs):
+def _empty_like(s, *, dtype=None, requires_grad=False, memory_format=None, layout=None, **kwargs):
+    if layout is layouts.strided:
+        return PUBLIC["torch.zeros"](tuple(places(s).size), dtype=dtype or Tensor.dtype.__get__(s), requires_grad=requires_grad)
     if memory_format is not None:
         raise RuntimeError("memory format option is only supported by strided tensors")
     at = places(s)

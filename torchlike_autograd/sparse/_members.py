@@ -287,6 +287,8 @@ def _to_sparse(s, sparse_dim=None, *, layout=None, **kwargs):
         raise RuntimeError("to_sparse: conversion from Sparse to Sparse with sparse_dim argument !=self.sparse_dim() is not supported")
     if layout is layouts.sparse_csr:
         return _to_sparse_csr(s)
+    if layout not in (None, layouts.sparse_coo):
+        raise NotImplementedError(f"torchlike_autograd: Tensor.to_sparse with layout={layout}")
     if places(s).layout == "sparse_coo":
         return s
     return made(named("_coo_values")(s), places(s)._replace(layout="sparse_coo"))
