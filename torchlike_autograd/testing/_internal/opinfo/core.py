@@ -320,7 +320,7 @@ class UnaryUfuncInfo(OpInfo):
 class BinaryUfuncInfo(OpInfo):
     """An operator of two operands, element by element."""
 
-    _own = {"lhs_make_tensor_kwargs": None, "rhs_make_tensor_kwargs": None, "always_returns_bool": False, "supports_rhs_python_scalar": True,
+    _own = {"lhs_make_tensor_kwargs": {}, "rhs_make_tensor_kwargs": {}, "always_returns_bool": False, "supports_rhs_python_scalar": True,
             "supports_one_python_scalar": False, "supports_two_python_scalars": False}
 
 
