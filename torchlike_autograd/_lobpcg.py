@@ -8,22 +8,12 @@ from __future__ import annotations
 
 import torchlike_autograd as torch
 
+from ._linalg_utils import matmul as _times
+from ._linalg_utils import qform as _form
+from ._linalg_utils import symeig as _eigenpairs
 from .overrides import handle_torch_function, has_torch_function
 
 __all__ = ["lobpcg"]
-
-
-def _times(M, x):
-    return x if M is None else torch.sparse.mm(M, x) if M.is_sparse else torch.matmul(M, x)
-
-
-def _form(M, x):
-    return torch.matmul(x.mT, _times(M, x))
-
-
-def _eigenpairs(M, largest=False):
-    E, Z = torch.linalg.eigh(M)
-    return (E.flip(-1), Z.flip(-1)) if largest else (E, Z)
 
 
 class _Iteration:

@@ -7,6 +7,7 @@ import importlib
 import math
 import sys
 
+from ._core import config as _config
 from ._core import devices as _devices
 from ._core.enums import enumeration
 from ._core.words import type_name
@@ -42,7 +43,7 @@ Tag = enumeration("Tag", "torch", {n: i for i, n in enumerate((
 class Deterministic:
     """What `use_deterministic_algorithms` and `set_deterministic_debug_mode` were told: (asked for, only warn)."""
 
-    asked = [False, False]
+    asked = _config.deterministic
 
 
 def set_deterministic_debug_mode(debug_mode):

@@ -43,6 +43,10 @@ def set(name, value):  # the field's word
     return old
 
 
+deterministic = [False, False]  # what `use_deterministic_algorithms` was told: (asked for, only warn)
+fills = [True]  # torch.utils.deterministic.fill_uninitialized_memory
+
+
 def on_change(listener):
     """Call `listener(name, value)` after every change (for copies kept on hot paths)."""
     _listeners.append(listener)

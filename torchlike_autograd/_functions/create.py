@@ -106,10 +106,17 @@ def filled(size, value, dtype) -> Tensor:
     return wrap(record_op(spec_of(OPS["_full"], (("size", size), ("dtype", dtype)), (number_kind(value),)), (value,))[0])
 
 
+def unset(dtype):
+    """What memory that nobody wrote holds: zeros, or under deterministic algorithms what stands out."""
+    if not (config.deterministic[0] and config.fills[0]):
+        return 0
+    return math.nan if dtype.category >= dtypes.FLOAT else True if dtype is dtypes.bool_ else dtypes.iinfo(dtype).max
+
+
 def fresh(size, value, dtype, device, requires_grad):
-    """A fill where it was asked for; nothing is filled where nobody asks for the values."""
+    """A fill (value None: `unset`) where it was asked for; nothing is filled where nobody asks for the values."""
     key = device_of(device)
-    t = from_array(Nothing(size, dtype.np), dtype, device=key) if key == NOWHERE else filled(size, value, dtype)
+    t = from_array(Nothing(size, dtype.np), dtype, device=key) if key == NOWHERE else filled(size, unset(dtype) if value is None else value, dtype)
     return _put(t, key, requires_grad)
 
 
@@ -118,8 +125,10 @@ def _fill_out(name, out, size, value):
         return None
     from .._core.dispatch import write_made
 
-    if name == "empty" and out._tl_v.aval.shape == tuple(size) and not out._tl_needs:
-        return out  # what stands there stays
+    if name == "empty":
+        value = unset(out.dtype)
+        if not value and out._tl_v.aval.shape == tuple(size) and not out._tl_needs:
+            return out  # what stands there stays
     return write_made(name, out, filled(size, value, out.dtype)._tl_v)
 
 
@@ -160,7 +169,7 @@ def _filler(name, value):
 
 zeros = composite("torch.zeros")(_filler("zeros", 0))
 ones = composite("torch.ones")(_filler("ones", 1))
-empty = composite("torch.empty")(_filler("empty", 0))
+empty = composite("torch.empty")(_filler("empty", None))
 
 
 @composite("torch.full")
@@ -228,6 +237,10 @@ def _like(name, value):
         if not isinstance(input, Tensor):
             raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
         a = input._tl_v.aval
+        if layout is not None and layout is not layouts.strided:
+            if name != "zeros_like":
+                raise NotImplementedError("Could not run 'aten::empty_strided' with arguments from the 'SparseCPU' backend.")
+            return _sparse(name, layout, a.shape, _dtype(dtype, a.dtype), device, requires_grad)
         made = alike(lambda *where: fresh(a.shape, value, _dtype(dtype, a.dtype), *where), input, device, requires_grad)
         return _as_asked(levels.like(input, made), memory_format, input)
 
@@ -238,7 +251,7 @@ def _like(name, value):
 
 zeros_like = composite("torch.zeros_like")(_like("zeros_like", 0))
 ones_like = composite("torch.ones_like")(_like("ones_like", 1))
-empty_like = composite("torch.empty_like")(_like("empty_like", 0))
+empty_like = composite("torch.empty_like")(_like("empty_like", None))
 
 
 @composite("torch.full_like")
@@ -265,7 +278,7 @@ def _new(name, value):
 
 new_zeros = composite("Tensor.new_zeros")(_new("new_zeros", 0))
 new_ones = composite("Tensor.new_ones")(_new("new_ones", 1))
-new_empty = composite("Tensor.new_empty")(_new("new_empty", 0))
+new_empty = composite("Tensor.new_empty")(_new("new_empty", None))
 
 
 @composite("Tensor.new_full")

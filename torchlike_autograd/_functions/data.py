@@ -16,6 +16,7 @@ from .._core.shapes import as_long, contiguous_strides
 from .._ops.memory import without_gaps
 from .._tensor import Tensor, from_array
 from .create import _dtype, _dtype_of_number, filled, placed
+from .dlpack import from_dlpack
 
 _PLAIN = {float, int, bool, complex}
 _SLOW = ("Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single numpy.ndarray with numpy.array() "
@@ -153,6 +154,9 @@ def from_data(data, dtype, copy) -> Tensor:
     dtype = None if dtype is None else _dtype(dtype)
     if isinstance(data, (np.ndarray, np.generic)):
         return _from_numpy(np.asarray(data), dtype, copy)
+    if hasattr(data, "__dlpack__"):
+        found = from_dlpack(data)
+        return found if dtype is None else found.to(dtype)
     say_data_type(data)
     shape = _shape(data)
     if isinstance(data, (list, tuple)) and data and isinstance(data[0], np.ndarray):

@@ -99,6 +99,8 @@ def __dlpack__(self, *, stream=-1, max_version=None, dl_device=None, copy=None):
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     if self._tl_view is not None and self.is_conj():
         raise BufferError("Can't export tensors with the conjugate bit set")
+    if stream is not None and type(stream) is not int:
+        raise TypeError("stream must be ``int`` or ``none``")
     if self.is_cpu and stream not in (None, -1):
         raise AssertionError("stream should be None on cpu.")
     array = self._tl_array()

@@ -45,6 +45,12 @@ def no_kernel(name):
     return NotImplementedError(f"Could not run 'aten::{name}' with arguments from the 'CPU' backend.")
 
 
+@composite("Tensor._coalesced_")
+def _coalesced_(self, coalesced):
+    """NotImplementedError: only a sparse tensor can be told whether its places are in order and each there once."""
+    raise no_kernel("_coalesced_")
+
+
 def _refused(name, *paths):
     def function(self):
         raise no_kernel(name)

@@ -397,7 +397,7 @@ def _form_of(t):
 
 @composite("Tensor.resize_")
 def resize_(self, *sizes, memory_format=None):
-    """Other sizes over the same elements; zeros are added where there are not enough."""
+    """Other sizes over the same elements; others (zeros, unless they are to stand out) are added where there are not enough."""
     size = tuple(sizes[0]) if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
     if self._tl_needs and not is_inference(self):
         raise RuntimeError("cannot resize variables that require grad")
@@ -420,7 +420,7 @@ def resize_(self, *sizes, memory_format=None):
     if want <= have:
         new = sliced(flat, 0, 0, want)
     else:
-        new = _cat([flat, flat.new_zeros(want - have)])
+        new = _cat([flat, flat.new_empty(want - have)])
     if self._tl_cell is not None:
         self._tl_cell, self._tl_view, self._tl_at = None, None, 0
     self._tl_laid = None

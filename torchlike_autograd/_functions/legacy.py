@@ -15,8 +15,10 @@ from .._core.state import new as blank
 from .._core.words import type_name
 from .._tensor import Tensor
 from .convert import LEGACY
-from .create import filled
+from .create import filled, unset
 from .data import _is_sequence, from_data, say_data_type
+from .inplace import set_
+from .storages import TypedStorage, UntypedStorage
 
 _alias = named("alias")
 
@@ -25,7 +27,7 @@ def _new(dtype, args, kwargs, only=None):
     """A tensor of `dtype` from sizes, data or another tensor (whose dtype must be `only` where that is given)."""
     kwargs = {k: v for k, v in kwargs.items() if k != "device"}
     if "size" in kwargs:
-        return filled(_sizes(kwargs["size"]), 0, dtype)
+        return filled(_sizes(kwargs["size"]), unset(dtype), dtype)
     unknown = [k for k in kwargs if k not in ("data", "other")]
     if unknown or (len(args) + len(kwargs) > 1 and not all(_is_size(a) for a in args)):
         return _refuse(args, kwargs)
@@ -37,9 +39,11 @@ def _new(dtype, args, kwargs, only=None):
             raise expected_options(only, x.dtype)
         return _alias(x)
     if _is_size(x):
-        return filled(_sizes(args), 0, dtype)
+        return filled(_sizes(args), unset(dtype), dtype)
+    if isinstance(x, (TypedStorage, UntypedStorage)):
+        return set_(filled((0,), 0, dtype), x)
     if type(x).__name__ == "Size":
-        return filled(tuple(x), 0, dtype)
+        return filled(tuple(x), unset(dtype), dtype)
     return _from_data(x, dtype)
 
 

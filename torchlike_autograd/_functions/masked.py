@@ -15,11 +15,12 @@ from .activation import log_softmax, softmax
 from .convert import cast
 from .create import full
 
-_where, _sum, _prod, _vector_norm = named("where"), named("sum"), named("prod"), named("linalg_vector_norm")
+_choose, _sum, _prod, _vector_norm = named("where"), named("sum"), named("prod"), named("linalg_vector_norm")
 _div, _sub, _mul, _neg = named("div"), named("sub"), named("mul"), named("neg")
 _INTEGERS = {"sum", "prod"}  # computed in int64
 
 
+@composite("torch.masked._canonical_dim")
 def _dims(dim, ndim):
     """The dims meant, sorted; all where none is named."""
     if dim is None or (not isinstance(dim, int) and not tuple(dim)):
@@ -68,7 +69,7 @@ def _filled(name, input, mask, order=None):
     if mask is None:
         return input
     value = _identity(name, input.dtype, order)
-    return _where(_full_mask(input, mask), input, full((), value, dtype=input.dtype, device=input.device))
+    return _choose(_full_mask(input, mask), input, full((), value, dtype=input.dtype, device=input.device))
 
 
 def _dtype_of(name, input, dtype):
@@ -79,6 +80,45 @@ def _dtype_of(name, input, dtype):
 
 def _strided(input):
     return input.layout
+
+
+def _mask_of(input, kwargs):
+    """The mask of a call, in the shape of the input; ValueError for one without."""
+    if kwargs.get("mask") is None:
+        raise ValueError("_input_mask requires explicit mask")
+    return _full_mask(input, kwargs["mask"])
+
+
+@composite("torch.masked._input_mask")
+def input_mask(input, *args, **kwargs):
+    """What the mask of a masked operation lets through of its input."""
+    return _mask_of(input, kwargs)
+
+
+_REDUCTIONS = frozenset(("sum", "prod", "amax", "amin", "argmax", "argmin", "mean", "median", "norm", "var", "std", "logsumexp"))
+_NORMALIZATIONS = frozenset(("softmax", "log_softmax", "softmin", "normalize", "cumsum", "cumprod"))
+
+
+@composite("torch.masked._output_mask")
+def output_mask(op, input, *args, **kwargs):
+    """Which elements of the result of a masked operation come of any that its mask lets through."""
+    name = getattr(op, "__name__", None)
+    if name not in _REDUCTIONS | _NORMALIZATIONS:
+        raise ValueError(f"_output_mask expected masked operation (got callable {getattr(op, '__module__', None)}.{name})" if callable(op) else
+                         f"_output_mask expected masked operation (got {type(op).__name__} object)")
+    out = _mask_of(input, kwargs)
+    if name in _NORMALIZATIONS:
+        return out
+    dim = args[int(name == "norm")] if len(args) > int(name == "norm") else kwargs.get("dim")
+    for d in reversed(_dims(dim, input.ndim)):
+        out = out.any(dim=d, keepdim=bool(kwargs.get("keepdim", False)))
+    return out
+
+
+@composite("torch.masked._where")
+def where(mask, input, fill_value):
+    """The input where the mask is True, `fill_value` elsewhere."""
+    return _choose(mask, input, fill_value)
 
 
 @composite("torch.masked.sum")
@@ -172,7 +212,7 @@ def _count(input, dim, keepdim, mask):
     if mask is None:
         dim = _dims(dim, input.ndim)
     ones = full((), 1, dtype=dtypes.int64, device=input.device).expand(input.shape)
-    return _sum(ones if mask is None else _where(_full_mask(input, mask), ones, full((), 0, dtype=dtypes.int64, device=input.device)), dim, keepdim)
+    return _sum(ones if mask is None else _choose(_full_mask(input, mask), ones, full((), 0, dtype=dtypes.int64, device=input.device)), dim, keepdim)
 
 
 def _given(dim, ndim):
@@ -232,7 +272,7 @@ def median(input, dim=-1, *, keepdim=False, dtype=None, mask=None):
     floating = input.dtype.category == dtypes.FLOAT
     x = input if floating else cast(input, dtypes.float32)
     if mask is not None:
-        x = _where(_full_mask(x, mask), x, full((), math.nan, dtype=x.dtype, device=x.device))
+        x = _choose(_full_mask(x, mask), x, full((), math.nan, dtype=x.dtype, device=x.device))
     out = named("nanmedian")(x, d, keepdim).values
     if floating:
         return out

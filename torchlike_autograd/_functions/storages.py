@@ -390,7 +390,7 @@ def _wrong(name, forms, why):
 
 def _made(name, forms, data, dtype, device=None):
     """A tensor of one dim from a size or a sequence; TypeError for other data."""
-    if isinstance(data, int):
+    if isinstance(data, (int, np.integer)):
         t = from_array(np.zeros(data, dtype.np), dtype)
     elif isinstance(data, Sequence):
         if isinstance(data, str):

@@ -7,7 +7,7 @@ import math
 from .._core import config, dtypes, levels
 from .._core.composite import composite, named
 from .._core.shapes import LARGEST
-from .create import _dtype, arange, filled, placed, sizes
+from .create import _dtype, arange, filled, placed, sizes, unset
 
 _cat = named("cat")
 
@@ -74,7 +74,7 @@ def _strided(size, stride, dtype):
     held = 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride))
     if any(s < 0 for s in stride) or held * _dtype(dtype).itemsize > LARGEST:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
-    t = filled(size, 0, dtype)
+    t = filled(size, unset(dtype), dtype)
     t._tl_laid = (tuple(stride), 0)
     return t
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core import publish
+from .._core import layouts, publish
 from .._core.composite import named
 from .._core.shapes import broadcast
 from .._core.size import Size
@@ -65,6 +65,9 @@ CALLS.pop(None, None)
 calls("neg")(lambda s: like(named("neg")(s), s))
 calls("clone")(lambda s, **kwargs: like(Tensor.clone(s), s))
 calls("detach")(lambda s: like(Tensor.detach(s), s))
+calls("conj", "conj_physical")(lambda s: like(named("conj_physical")(s), s) if Tensor.dtype.__get__(s).is_complex else s)
+calls("resolve_conj", "resolve_neg")(lambda s: s)
+calls("is_conj", "is_neg")(lambda s: False)
 CALLS[Tensor.__abs__] = CALLS[Tensor.abs]
 CALLS[Tensor.__neg__] = CALLS[Tensor.neg]
 
@@ -129,6 +132,9 @@ def _mul(a, b):
     f = named("mul")
     if is_sparse(a) and is_sparse(b):
         a, b = merge(a), merge(b)
+        for one, x in ((b, a), (a, b)):
+            if not places(one).size and places(one).indices.shape[1] == 1:
+                return like(f(x, named("squeeze")(one, 0)), x)
         at, other = places(a), places(b)
         if at.own != other.own:
             raise RuntimeError("sparse_binary_op_intersection_cpu(): expects sparse inputs with equal dimensionality, number of sparse dimensions, and "
@@ -214,7 +220,11 @@ def _kind_of(x):
 
 
 @calls("zeros_like", "empty_like")
-def _empty_like(s, *, dtype=None, requires_grad=False, **kwargs):
+def _empty_like(s, *, dtype=None, requires_grad=False, memory_format=None, layout=None, **kwargs):
+    if layout is layouts.strided:
+        return PUBLIC["torch.zeros"](tuple(places(s).size), dtype=dtype or Tensor.dtype.__get__(s), requires_grad=requires_grad)
+    if memory_format is not None:
+        raise RuntimeError("memory format option is only supported by strided tensors")
     at = places(s)
     out = nothing(at.size, dtype or Tensor.dtype.__get__(s), requires_grad=requires_grad, dense=len(at.size) - at.indices.shape[0])
     if at.layout == "sparse_csr":

@@ -12,6 +12,7 @@ from .._tensor import Tensor
 from ..autograd import backward
 from ..autograd import grad as grad_of
 from ..autograd.grad_mode import is_grad_enabled
+from ..autograd.graph import increment_version
 from . import _places
 from ._checking import says_young
 from ._roots import reaches_beyond
@@ -102,6 +103,11 @@ def _numel(s):
     return int(np.prod(places(s).size, dtype=np.int64))
 
 
+@answers("__dlpack__")
+def _dlpack(s, **kwargs):
+    raise BufferError("Can't export tensors with layout other than torch.strided")
+
+
 @answers("numpy")
 def _numpy(s, **kwargs):
     raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
@@ -158,6 +164,13 @@ def _coalesce(s):
 def _is_coalesced(s):
     _only(s, "is_coalesced", "sparse_coo", "sparse coordinate tensor")
     return places(s).merged
+
+
+@answers("_coalesced_")
+def _say_coalesced(s, coalesced):
+    s.__dict__["_places"] = places(s)._replace(merged=bool(coalesced))
+    increment_version(s)
+    return s
 
 
 @answers("crow_indices")
@@ -274,6 +287,8 @@ def _to_sparse(s, sparse_dim=None, *, layout=None, **kwargs):
         raise RuntimeError("to_sparse: conversion from Sparse to Sparse with sparse_dim argument !=self.sparse_dim() is not supported")
     if layout is layouts.sparse_csr:
         return _to_sparse_csr(s)
+    if layout not in (None, layouts.sparse_coo):
+        raise NotImplementedError(f"torchlike_autograd: Tensor.to_sparse with layout={layout}")
     if places(s).layout == "sparse_coo":
         return s
     return made(named("_coo_values")(s), places(s)._replace(layout="sparse_coo"))

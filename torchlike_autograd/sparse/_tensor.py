@@ -196,7 +196,7 @@ def _index(indices):
 
 def _values(values, dtype, device):
     if not isinstance(values, Tensor):
-        return COMPOSITES["torch.tensor"](values, dtype=dtype, device=device)
+        values = COMPOSITES["torch.tensor"](values, dtype=dtype, device=device)
     if not values.ndim:
         values = values.reshape(1)
     return values if dtype is None and device is None else values.to(device=device, dtype=dtype)
@@ -244,7 +244,7 @@ def from_dense(x, sparse_dim=None):
             ">0 when self.dim()>0" if dims == 0 else f"[0,{x.ndim}] range, but {dims} is given"))
     with no_grad():
         there = x.detach().ne(0).numpy(force=True)
-    there = there.reshape(*there.shape[:dims], -1).any(-1)
+    there = there.any(tuple(range(dims, there.ndim)))
     indices = host(np.stack(np.nonzero(there)) if dims else np.zeros((0, int(there)), np.int64))
     return made(named("_coo_of_dense" if sparse_dim is None else "_coo_of_slices")(x, indices), Coordinates(indices, x.shape, True))
 

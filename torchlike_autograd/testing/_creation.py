@@ -41,8 +41,9 @@ def _draw(table, size, dtype, device, low, high):
         part = dtype.to_real() if dtype.is_complex else dtype
         limits = dtypes.finfo(part)
         low, high = _between(low, high, _BOUNDS["float"], limits.min, limits.max, dtype)
-        out = _uniform(empty((*size, 2) if dtype.is_complex else size, dtype=part, device=device), low, high, limits.max)
-        return table["torch.view_as_complex"](out) if dtype.is_complex else out
+        out = empty(size, dtype=dtype, device=device)
+        _uniform(table["torch.view_as_real"](out) if dtype.is_complex else out, low, high, limits.max)
+        return out
     kind = "bool" if dtype is dtypes.bool_ else "uint8" if dtype is dtypes.uint8 else "integer"
     least, most = (0, 2) if kind == "bool" else (dtypes.iinfo(dtype).min, dtypes.iinfo(dtype).max + (dtype is not dtypes.int64))
     low, high = _between(low, high, _BOUNDS[kind], least, most, dtype)

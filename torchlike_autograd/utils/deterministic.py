@@ -1,3 +1,22 @@
-"""torch.utils.deterministic (layer 8): memory is always filled here, `torch.empty` gives zeros."""
+"""torch.utils.deterministic (layer 8): whether memory that nobody wrote is filled with values that stand out, under deterministic algorithms."""
 
-fill_uninitialized_memory = True
+import sys
+import types
+
+from .._core import config as _config
+
+
+class _Module(types.ModuleType):
+    @property
+    def fill_uninitialized_memory(self):
+        """True: `torch.empty` and its like give NaN, or the largest number of the type, under deterministic algorithms; zeros otherwise."""
+        return _config.fills[0]
+
+    @fill_uninitialized_memory.setter
+    def fill_uninitialized_memory(self, mode):
+        if not isinstance(mode, bool):
+            raise RuntimeError(f"expected a bool, but got {type(mode).__name__}")
+        _config.fills[0] = mode
+
+
+sys.modules[__name__].__class__ = _Module

@@ -9,6 +9,7 @@ from unittest import TestCase
 import numpy as np
 
 from ..._functions.data import as_tensor
+from ..._functions.storages import TypedStorage
 from ..._tensor import Tensor
 from ...nn import ModuleList, ParameterList, Sequential
 from .._comparison import _compare_numbers, _compare_tensors, _placed, _tolerances
@@ -56,7 +57,9 @@ def _told(kind, x, y):
 
 
 def _as_list(x):
-    """An array of what is no number is a container of it."""
+    """An array of what is no number is a container of it, a storage one of its elements."""
+    if isinstance(x, TypedStorage):
+        return as_tensor(x.tolist(), dtype=x.dtype)
     return list(x) if isinstance(x, np.ndarray) and x.ndim and x.dtype.kind in "USOVMm" else x
 
 

@@ -15,20 +15,26 @@ class subtest:
         self.arg_values, self.name, self.decorators = arg_values, name, decorators or []
 
 
-class parametrize:
+class _TestParametrizer:
+    """A decorator that makes several tests of one: `_parametrize_test` gives (test, part of a name, keyword arguments, function to decorators) of each."""
+
+    def _parametrize_test(self, test, generic_cls, device_cls):
+        raise NotImplementedError
+
+    def __call__(self, fn):
+        inner = getattr(fn, "parametrize_fn", None)
+        fn.parametrize_fn = self._parametrize_test if inner is None else functools.partial(_product, self._parametrize_test, inner)
+        return fn
+
+
+class parametrize(_TestParametrizer):
     """`parametrize("a,b", values)`: one test for each of the values; several decorators multiply, the outer one named first."""
 
     def __init__(self, arg_str, arg_values, name_fn=None):
         self.names = [s.strip() for s in arg_str.split(",") if s.strip()]
         self.values, self.name_fn = list(arg_values), name_fn
 
-    def __call__(self, fn):
-        inner = getattr(fn, "parametrize_fn", None)
-        fn.parametrize_fn = self.variants if inner is None else functools.partial(_product, self.variants, inner)
-        return fn
-
-    def variants(self, test, generic_cls, device_cls):
-        """(test, part of a name, keyword arguments, function to decorators)."""
+    def _parametrize_test(self, test, generic_cls, device_cls):
         for i, value in enumerate(self.values):
             decorators, name = [], None
             if isinstance(value, subtest):
@@ -65,7 +71,7 @@ def reparametrize(parametrizer, adapter_fn):
 
     def decorate(fn):
         def variants(test, generic_cls, device_cls):
-            for made, name, kwargs, decorators in parametrizer.variants(test, generic_cls, device_cls):
+            for made, name, kwargs, decorators in parametrizer._parametrize_test(test, generic_cls, device_cls):
                 for changed in adapter_fn(name, kwargs):
                     yield made, changed[0], changed[1], decorators
 

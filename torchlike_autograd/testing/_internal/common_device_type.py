@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import inspect
+import os
 import unittest
 from functools import partial
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from ..._core import dtypes as _d
 from ..._core import publish as _publish
 from . import common_dtype as _types
-from ._parametrized import bound, parametrize
+from ._parametrized import _TestParametrizer, bound
 from .common_cuda import _get_torch_cuda_version  # noqa: F401
 from .common_utils import TestCase, _needless
 from .opinfo.rules import running as _rules
@@ -223,14 +224,14 @@ class OpDTypes(enum.Enum):
 ANY_DTYPE_ORDER = (_d.float32, _d.float64, _d.complex64, _d.complex128, _d.float16, _d.bfloat16, _d.int64, _d.int32, _d.int16, _d.int8, _d.uint8, _d.bool_)
 
 
-class ops(parametrize):
+class ops(_TestParametrizer):
     """One test for each operator of a list, and each of its types that is wanted; the test takes `op` and, with types, `dtype`."""
 
     def __init__(self, op_list, *, dtypes=OpDTypes.supported, allowed_dtypes=None, skip_if_dynamo=True):
         self.op_list, self.wanted = list(op_list), dtypes
         self.allowed = None if allowed_dtypes is None else set(allowed_dtypes)
 
-    def variants(self, test, generic_cls, device_cls):
+    def _parametrize_test(self, test, generic_cls, device_cls):
         """(test, name of the operator, arguments, function to decorators)."""
         kind = getattr(device_cls, "device_type", "cpu")
         for op in self.op_list:
@@ -305,11 +306,29 @@ def get_device_type_test_bases():
     return [CPUTestBase]
 
 
+PYTORCH_TESTING_DEVICE_ONLY_FOR_KEY, PYTORCH_TESTING_DEVICE_EXCEPT_FOR_KEY = "PYTORCH_TESTING_DEVICE_ONLY_FOR", "PYTORCH_TESTING_DEVICE_EXCEPT_FOR"
+
+
+def filter_desired_device_types(device_type_test_bases, except_for=None, only_for=None):
+    """Those of the classes whose device types are wanted."""
+    listed = [set(names) if names else None for names in (except_for, only_for)]
+    if all(listed) and listed[0] & listed[1]:
+        raise AssertionError(f"device types both in except_for and in only_for: {sorted(listed[0] & listed[1])}")
+    return [b for b in device_type_test_bases if b.device_type not in (listed[0] or ()) and (listed[1] is None or b.device_type in listed[1])]
+
+
+def get_desired_device_type_test_bases(except_for=None, only_for=None, include_lazy=False, allow_mps=False, allow_xpu=False):
+    """The classes of device types that a file wants, and the environment."""
+    one = lambda names: [names] if isinstance(names, str) else names  # noqa: E731
+    asked = lambda key: [n for n in os.getenv(key, "").split(",") if n]  # noqa: E731
+    found = filter_desired_device_types(get_device_type_test_bases(), one(except_for), one(only_for))
+    return filter_desired_device_types(found, asked(PYTORCH_TESTING_DEVICE_EXCEPT_FOR_KEY), asked(PYTORCH_TESTING_DEVICE_ONLY_FOR_KEY))
+
+
 def instantiate_device_type_tests(generic_test_class, scope, except_for=None, only_for=None, include_lazy=False, allow_mps=False, allow_xpu=False):
     """Put a class of the CPU's tests in `scope` instead of a generic one: each test gets `device`, and `dtype` where it names some."""
     scope.pop(generic_test_class.__name__, None)
-    wanted = lambda names: [names] if isinstance(names, str) else names  # noqa: E731
-    if (only_for is not None and "cpu" not in wanted(only_for)) or (except_for is not None and "cpu" in wanted(except_for)):
+    if CPUTestBase not in get_desired_device_type_test_bases(except_for, only_for):
         return
     bases = tuple(b for b in generic_test_class.__mro__[1:] if b not in TestCase.__mro__)
     name = f"{generic_test_class.__name__}CPU"
@@ -355,10 +374,8 @@ def _place(made, name, body, suffix, kwargs, group, decorators):
                 return run(self)
             return run(self, **{"devices" if "devices" in asked else "device": ["cpu"] if plural else "cpu"})
 
+    test.__dict__.update({k: v for k, v in vars(run).items() if k != "__wrapped__"})  # whether it is skipped, and what else decorators say of it
     test.__name__ = full
-    for flag in ("__unittest_skip__", "__unittest_skip_why__", "__unittest_expecting_failure__"):
-        if hasattr(run, flag):
-            setattr(test, flag, getattr(run, flag))
     setattr(made, full, test)
 
 

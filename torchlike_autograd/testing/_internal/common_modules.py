@@ -8,7 +8,7 @@ from functools import partial
 
 from ..._core.dtypes import int64
 from .._creation import make_tensor
-from ._parametrized import parametrize
+from ._parametrized import _TestParametrizer
 from .common_dtype import floating_types
 from .common_utils import freeze_rng_state  # noqa: F401
 from .opinfo.core import DecorateInfo
@@ -91,7 +91,7 @@ class ModuleInfo:
                  else [] if isinstance(found, DecorateInfo) else [found])]
 
 
-class modules(parametrize):
+class modules(_TestParametrizer):
     """One test for each module, type and mode; the test takes `module_info`, `dtype` and `training`."""
 
     def __init__(self, module_info_iterable, allowed_dtypes=None, train_eval_mode=TrainEvalMode.train_and_eval, skip_if_dynamo=True):
@@ -104,7 +104,7 @@ class modules(parametrize):
             return [(self.mode is TrainEvalMode.train_only, "")]
         return [(True, "train_mode"), (False, "eval_mode")] if info.train_and_eval_differ else [(True, "")]
 
-    def variants(self, test, generic_cls, device_cls):
+    def _parametrize_test(self, test, generic_cls, device_cls):
         """(test, name of the module, arguments, function to decorators)."""
         kind = getattr(device_cls, "device_type", "cpu")
         for info in self.infos:

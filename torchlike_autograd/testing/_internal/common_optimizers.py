@@ -8,7 +8,7 @@ from functools import partial
 
 from ..._core import publish as _publish
 from ._optim_settings import FLAGS, REFUSED, SETTINGS, TENSOR
-from ._parametrized import parametrize
+from ._parametrized import _TestParametrizer
 from .opinfo.core import DecorateInfo
 
 _torch = importlib.import_module(__package__.split(".")[0])
@@ -132,13 +132,13 @@ class OptimizerInfo:
         return self.optim_cls.__name__
 
 
-class optims(parametrize):
+class optims(_TestParametrizer):
     """One test for each optimizer and type; the test takes `optim_info` and `dtype`."""
 
     def __init__(self, optim_info_iterable, dtypes=None):
         self.infos, self.types = list(optim_info_iterable), list(dtypes or [None])
 
-    def variants(self, test, generic_cls, device_cls):
+    def _parametrize_test(self, test, generic_cls, device_cls):
         """(test, name of the optimizer, arguments, function to decorators)."""
         kind = getattr(device_cls, "device_type", "cpu")
         for info in self.infos:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..._core import publish as _publish
+from ..._tensor import Tensor
 from .logging_tensor import LoggingTensor
 
 _HERE, _WHY = "torch.testing._internal.common_subclass", "__torch_dispatch__ does not see operators below autograd here"
@@ -17,8 +18,8 @@ class SubclassInfo:
         self.name, self.create_fn, self.closed_under_ops = name, create_fn, closed_under_ops
 
 
-subclass_db = {LoggingTensor: SubclassInfo("logging_tensor", create_fn=lambda shape: LoggingTensor(_publish.load_all()["torch.rand"](shape)),
-                                           closed_under_ops=True)}
+subclass_db = {Tensor: SubclassInfo("base_tensor", create_fn=lambda shape: _publish.load_all()["torch.randn"](shape)),
+               LoggingTensor: SubclassInfo("logging_tensor", create_fn=lambda shape: LoggingTensor(_publish.load_all()["torch.rand"](shape)))}
 DiagTensorBelow, NonWrapperTensor, RedispatchTensor, SparseTensor, SubclassWithTensorFactory, WrapperTensor, WrapperTensorWithCustomSizes, \
     WrapperTensorWithCustomStrides = (_publish.refused_class(_HERE, n, _WHY) for n in (
         "DiagTensorBelow", "NonWrapperTensor", "RedispatchTensor", "SparseTensor", "SubclassWithTensorFactory", "WrapperTensor",

@@ -28,8 +28,9 @@ from ._equal import difference
 from ._filled import do_test_dtypes, do_test_empty_full  # noqa: F401
 from ._more_utils import *  # noqa: F403
 from ._of_machines import *  # noqa: F403
-from ._parametrized import instantiate_parametrized_tests, parametrize, reparametrize, subtest  # noqa: F401
+from ._parametrized import _TestParametrizer, instantiate_parametrized_tests, parametrize, reparametrize, subtest  # noqa: F401
 from ._recorded import RecordedCase
+from ._sparse_made import SparseCase, coalescedonoff, is_coalesced_indices, random_sparse_matrix, random_sparse_pd_matrix  # noqa: F401
 
 
 class CrossRefMode(TorchFunctionMode):
@@ -275,7 +276,7 @@ def _filled(kwargs):
 
 # The test case
 
-class TestCase(RecordedCase):
+class TestCase(SparseCase, RecordedCase):
     """unittest's, with comparisons of tensors; every test starts from the same seed."""
 
     _precision = 0.0

@@ -233,25 +233,25 @@ class OpInfo:
         return made + _all_conjugated(made) if also and dtype.is_complex else made
 
     def sample_inputs(self, device, dtype, requires_grad=False, *, use_subtests=False, **kwargs):
-        """The samples, of this dtype, as a list; `unittest.SkipTest` where there are none.
+        """The samples, of this dtype, one after the other; `unittest.SkipTest` where there are none.
 
-        With `use_subtests` a list of (sample, function from the test case to a subtest, function from it to what the test's rules expect).
+        With `use_subtests` they are (sample, function from the test case to a subtest, function from it to what the test's rules expect).
         """
-        return rules.with_subtests(self, device, self._samples(device, dtype, requires_grad, kwargs), use_subtests)
+        return iter(rules.with_subtests(self, device, self._samples(device, dtype, requires_grad, kwargs), use_subtests))
 
     def reference_inputs(self, device, dtype, requires_grad=False, *, use_subtests=False, **kwargs):
         """More samples, where the description has them."""
         if self.reference_inputs_func is None:
             return self.sample_inputs(device, dtype, requires_grad, use_subtests=use_subtests, **kwargs)
-        return rules.with_subtests(self, device, list(self.reference_inputs_func(self, device, dtype, requires_grad, **kwargs)), use_subtests)
+        return iter(rules.with_subtests(self, device, list(self.reference_inputs_func(self, device, dtype, requires_grad, **kwargs)), use_subtests))
 
     def conjugate_sample_inputs(self, device, dtype, requires_grad=False, *, use_subtests=False, **kwargs):
         """The samples with lazily conjugated tensors."""
-        return rules.with_subtests(self, device, _all_conjugated(self._samples(device, dtype, requires_grad, kwargs)), use_subtests)
+        return iter(rules.with_subtests(self, device, _all_conjugated(self._samples(device, dtype, requires_grad, kwargs)), use_subtests))
 
     def error_inputs(self, device, **kwargs):
         """Samples that must raise."""
-        return self.error_inputs_func(self, device, **kwargs) if self.error_inputs_func is not None else []
+        return iter(self.error_inputs_func(self, device, **kwargs) if self.error_inputs_func is not None else ())
 
     # What is supported
 
@@ -320,7 +320,7 @@ class UnaryUfuncInfo(OpInfo):
 class BinaryUfuncInfo(OpInfo):
     """An operator of two operands, element by element."""
 
-    _own = {"lhs_make_tensor_kwargs": None, "rhs_make_tensor_kwargs": None, "always_returns_bool": False, "supports_rhs_python_scalar": True,
+    _own = {"lhs_make_tensor_kwargs": {}, "rhs_make_tensor_kwargs": {}, "always_returns_bool": False, "supports_rhs_python_scalar": True,
             "supports_one_python_scalar": False, "supports_two_python_scalars": False}
 
 

@@ -6,13 +6,13 @@ import functools
 import json
 from pathlib import Path
 
-from ...._core import dtypes, publish
-from ...._ops.registry import at, real
-from ...._tensor import Tensor
-from . import core, samples_more
-from .samples import SAMPLES, Maker
+from ....._core import dtypes, publish
+from ....._ops.registry import at, real
+from ....._tensor import Tensor
+from .. import core, samples_more
+from ..samples import SAMPLES, Maker
 
-FACTS = Path(__file__).with_name("facts.json")
+FACTS = Path(__file__).parent.with_name("facts.json")
 _LETTERS = {"b": "bool_", "B": "uint8", "1": "int8", "2": "int16", "4": "int32", "8": "int64", "e": "float16", "g": "bfloat16", "f": "float32", "d": "float64",
             "F": "complex64", "D": "complex128"}  # others have no arrays here
 samples_more  # its samples are in SAMPLES now  # noqa: B018
