@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from .._ops.registry import OPS
+from .._ops.spec import LeveledAval, spec_of
 from . import errors
 from .levels import running
 from .nodes import node_at, short_name, step_of
 from .plan import rewritten
-from .record import Counter, slot_table
-from .storage import cell_of
+from .record import NOGRAD, Counter, record_op, slot_table
+from .storage import cell_of, peek, with_history, write
+from .values import OF_LEAF
 
 DETACHED = Counter(1)  # of values whose tensor was detached in place: nodes that saved the tensor miss its history, those that gave it do not
 
@@ -110,7 +113,23 @@ def _shows_base(tape, slot):
     return step.kind == "op" and (step.form.op.is_view or step.form.node == "AsStridedBackward0")
 
 
-__all__ = ["check", "detached"]
+__all__ = ["check", "count_write", "detached"]
+
+
+def count_write(t):
+    """Count a version of a tensor that was written behind the record, or is said to have been: it is written what it holds, so that only what was saved before
+    is stale."""
+    v = peek(t)
+    if type(v.aval) is LeveledAval:  # transformations walk through it, which keep no versions
+        cell_of(t)
+        t._tl_counter.n += 1
+        return
+    if v.array is not None and not v.needs:
+        new = type(v)(v.aval, False, None, 0 if v.leaf is None else OF_LEAF)
+        new.array = v.array
+    else:
+        new = record_op(spec_of(OPS["_copy_"], (), ("T", "T")), (v, v), NOGRAD)[0]
+    write(t, with_history(new, v) if v.needs else new)
 
 
 def written_once(t):

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from .._core import nodes, passes, saved  # noqa: F401  saved: nodes show what they keep
 from .._core.nodes import Nowhere, RemovableHandle, accumulate_node, node_at
-from .._core.storage import cell_of, history, is_inference
+from .._core.storage import history, is_inference
+from .._core.versions import count_write
 from .._functions.special_nodes import DelayedError, UndefinedGrad
 from .._tensor import Tensor
 from ._logged import log  # noqa: F401
@@ -85,10 +86,8 @@ def increment_version(tensor):
     if not isinstance(tensor, (Tensor, Iterable)):
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for t in [tensor] if isinstance(tensor, Tensor) else list(tensor):
-        if is_inference(t):
-            continue
-        cell_of(t)
-        t._tl_counter.n += 1
+        if not is_inference(t):
+            count_write(t)
 
 
 def region_activation_memory_budget(budget):
