@@ -448,3 +448,47 @@ def _(torch):
         (torch.empty_like, eye, torch.strided), (torch.zeros_like, eye, torch.strided), (torch.zeros_like, torch.ones(2, 2), torch.sparse_coo))]
     a = torch.tensor([[1., 0.], [2., 3.]])
     yield "shared", torch.ones(0).new(a.storage()).data_ptr() == a.data_ptr(), torch.Tensor(a.storage()).tolist()
+
+
+@case("found_by_suites.networks_at_their_limits")
+def _(torch):
+    """Probabilities of huge log-odds, counts beside a number, pools without results and volumes without batches, and old checkpoints of OneCycleLR."""
+    for dtype, most in ((torch.float32, 1e38), (torch.float64, 1e308)):
+        for logit in (most, -most):
+            logits = torch.tensor([logit], dtype=dtype, requires_grad=True)
+            own = torch.distributions.ContinuousBernoulli(logits=logits)
+            out = own.log_prob((logits > 0).to(dtype).detach())
+            out.sum().backward()
+            yield f"{dtype} {logit}", own.probs, out, own.mean, own.variance, own.entropy(), logits.grad
+    for kind in (torch.distributions.Binomial, torch.distributions.NegativeBinomial):
+        for more in ({"probs": 0.5}, {"logits": 0.1}):
+            own = kind(torch.ones(2, 2), **more)
+            yield f"{kind.__name__} {more}", own.batch_shape, own.param_shape, own.log_prob(torch.zeros(2, 2)), own.sample().shape, own.expand((3, 2, 2)).batch_shape
+    for n, shape in ((2, (2, 3, 8, 8)), (3, (2, 3, 8, 8, 8)), (3, (3, 8, 8, 8))):
+        for size in ((0, 1, 1), (1, 1, 0), (0, 0, 0)):
+            x = torch.rand(shape, requires_grad=True)
+            out, index = getattr(torch.nn.functional, f"fractional_max_pool{n}d")(x, [2] * n, output_size=size[-n:], return_indices=True)
+            out.sum().backward()
+            yield f"{shape} {size}", out, index, x.grad
+    for shape in ((1, 6, 7, 8, 9), (1, 1, 7, 8, 9), (2, 6, 7, 8, 9)):
+        x = torch.arange(float(torch.Size(shape).numel())).view(shape).contiguous(memory_format=torch.channels_last_3d)
+        one = x[0]
+        for i, v in enumerate((x, one, one.contiguous(), one[:, ::2], x[:, :, 0], one.contiguous(memory_format=torch.channels_last), one.transpose(1, 2))):
+            try:
+                out, index = torch.nn.functional.max_pool3d(v, 1, return_indices=True)
+                yield f"{shape} {i}", v.stride(), out.shape, out.stride(), index.stride(), out
+            except RuntimeError as refused:
+                yield f"{shape} {i}", v.stride(), str(refused)
+    sgd = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.5, momentum=0.9)
+    rates = torch.optim.lr_scheduler.OneCycleLR(sgd, max_lr=25, total_steps=4)
+    del rates._anneal_func_type
+    rates.load_state_dict({**rates.state_dict(), "anneal_func": lambda start, end, part: start + (end - start) * part * part})
+    for i in range(3):
+        sgd.step()
+        rates.step()
+        yield f"rates {i}", rates.get_last_lr()
+    rates._anneal_func_type = "other"
+    try:
+        rates.step()
+    except ValueError as refused:
+        yield "refused", str(refused)

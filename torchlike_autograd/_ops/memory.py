@@ -90,6 +90,17 @@ def channels_last(shape, operands, **_):
     return _with_channels(shape, channels_order(*operands[0]))
 
 
+def channels_last_3d(shape, operands, **_):
+    """As `channels_last`; three spatial dims without batches are seen as a batch of one and refused where they lie as images. PyTorch's RuntimeError."""
+    own, strides = operands[0]
+    if len(own) != 4:
+        return channels_last(shape, operands)
+    if channels_order(own, strides) is not None:
+        raise RuntimeError("Unsupported memory format. Supports only ChannelsLast3d, Contiguous")
+    by_channels = not is_contiguous(own, strides) and lies_in((1, *own), (0, *strides), _CHANNELS[5])
+    return dense((1, *shape), _CHANNELS[5])[1:] if by_channels else contiguous_strides(shape)
+
+
 def rows_or_channels_only(shape, operands, **_):
     """As `channels_last`; the first operand may lie in no other way. PyTorch's RuntimeError."""
     own, strides = operands[0]

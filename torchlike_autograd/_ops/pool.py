@@ -12,7 +12,7 @@ from .._core import dtypes
 from .._core.shapes import check_room
 from . import windows as _windows
 from .conventions import always, char_name, only
-from .memory import channels_last
+from .memory import channels_last, channels_last_3d
 from .registry import SMOOTH, at, call, fails, op, real, rule
 
 _WORDS = {1: "one", 2: "two", 3: "three"}
@@ -110,7 +110,7 @@ def _max_pool(n):
     kind = f"int[{n}]"
 
     @op(f"{name}(Tensor self, {kind} kernel_size, {kind} stride=[], {kind} padding=0, {kind} dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-        node=f"MaxPool{n}DWithIndicesBackward0", lies=channels_last, names=(), nondiff_out=(1,), zero_second=_always,
+        node=f"MaxPool{n}DWithIndicesBackward0", lies=channels_last if n == 2 else channels_last_3d, names=(), nondiff_out=(1,), zero_second=_always,
         saves={"self": ("self", "result1")}, samples=[call(real(*shape), 2)], kinks=SMOOTH)
     def pool(self, *, kernel_size, stride=(), padding=(0,), dilation=(1,), ceil_mode=False):
         """The maximum of each window and its index in the plane."""
@@ -328,8 +328,8 @@ for _n in (2, 3):
 def _starts(samples, size, count, pool):
     """The first positions of `count` windows, from one number in [0, 1) for each plane: (N, C, count)."""
     last = jnp.full((*samples.shape, 1), size - pool, np.int64)
-    if count == 1:
-        return last
+    if count <= 1:
+        return last[..., :count]
     step = jnp.asarray((size - pool) / (count - 1), samples.dtype)
     i = jnp.arange(count - 1).astype(samples.dtype).reshape(1, 1, -1)
     s = samples[..., None]

@@ -8,7 +8,7 @@ from . import _names as torch
 from . import constraints
 from .distribution import Noted, checked, take_either
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all, clamp_probs, probs_to_logits
+from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits
 
 __all__ = ["ContinuousBernoulli"]
 
@@ -33,6 +33,11 @@ class ContinuousBernoulli(Noted, ExponentialFamily):
     def _tl_expand_more(self, new, shape):
         new._lims = self._lims
         new._tl_note_param()
+
+    @lazy_property
+    def probs(self):
+        """The parameter, never 0 nor 1 where logarithms of it and of its rest are taken."""
+        return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
     def _outside_unstable_region(self):
         return (self.probs <= self._lims[0]) | (self.probs > self._lims[1])

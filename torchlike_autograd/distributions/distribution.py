@@ -300,5 +300,4 @@ def take_either(new, probs, logits, validate_args, /, both=broadcast_all, **more
     setattr(new, name, *both(value))
     new._tl_note_param()
     new.__dict__.update(more)
-    shape = _NOTHING if are_numbers(value) else _given(new).size()
-    Distribution.__init__(new, shape, validate_args=validate_args)
+    Distribution.__init__(new, _given(new).size(), validate_args=validate_args)

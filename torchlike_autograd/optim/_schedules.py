@@ -372,7 +372,12 @@ class OneCycleLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def _anneal_func(self, *args, **kwargs):
-        return (self._annealing_linear if self._anneal_func_type == "linear" else self._annealing_cos)(*args, **kwargs)
+        kind = self.__dict__.get("_anneal_func_type")
+        if kind is None:
+            return self.anneal_func(*args, **kwargs)  # old checkpoints hold the function
+        if kind not in ("cos", "linear"):
+            raise ValueError(f"Unknown _anneal_func_type: {kind}")
+        return (self._annealing_linear if kind == "linear" else self._annealing_cos)(*args, **kwargs)
 
     @staticmethod
     def _annealing_cos(start, end, pct):
