@@ -22,8 +22,9 @@ AS_IT_COMES = set()  # states of the threads whose passes leave gradients in the
 
 def accumulate(leaf, g, p):
     """Add a gradient to a leaf's: in place, as torch does, unless the sum needs a graph; with other threads there as one piece."""
-    as_it_comes = thread.state in AS_IT_COMES and leaf.grad is None and not p.create_graph
-    if p.arriving is not None and p.arriving._tl_v is g and leaf.grad is None and (as_it_comes or _laid_out_as(p.arriving, leaf.tensor())):
+    first = leaf.grad is None
+    as_it_comes = first and thread.state in AS_IT_COMES and not p.create_graph
+    if first and p.arriving is not None and p.arriving._tl_v is g and (as_it_comes or _laid_out_as(p.arriving, leaf.tensor())):
         leaf.grad = p.arriving.detach()
         return
     g = as_detached(g) if g.needs and not p.create_graph else g  # the cotangent that the user gave, to which no operator was applied

@@ -53,6 +53,7 @@ per_tensor_affine, per_channel_affine, per_tensor_symmetric, per_channel_symmetr
     qscheme, "per_tensor_affine", "per_channel_affine", "per_tensor_symmetric", "per_channel_symmetric", "per_channel_affine_float_qparams")
 
 
+LAST = {4: channels_last, 5: channels_last_3d}  # the format with channels last of tensors of so many dims
 _CHANNELS = {"channels_last": (4, "channels_last format"), "channels_last_3d": (5, "channels_last_3d format")}
 
 

@@ -28,7 +28,7 @@ from .nodes import Nowhere, node_at, observed, place_and_step, short_name, step_
 from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, thread
 from .shapes import numel
 from .speed import native
-from .values import OF_LEAF
+from .values import OF_LEAF, over_its_array
 
 
 class Cell:
@@ -323,9 +323,7 @@ def as_detached(v):
     if not v.needs:
         return v
     if v.array is not None:
-        out = type(v)(v.aval, False, None, 0 if v.leaf is None else OF_LEAF)
-        out.array = v.array
-        return out
+        return over_its_array(v)
     out = record_alias(v, "detach")
     told = layouts.TOLD.get(v.tape) if layouts.TOLD else None
     if told is not None and v.slot in told:

@@ -53,6 +53,13 @@ class Value:
         return out
 
 
+def over_its_array(v) -> Value:
+    """A Value without a history over the array of another one."""
+    out = type(v)(v.aval, False, None, 0 if v.leaf is None else OF_LEAF)
+    out.array = v.array
+    return out
+
+
 def data(array, dtype, needs=False, device="cpu") -> Value:
     """A Value over an existing array."""
     v = Value(aval(tuple(array.shape), dtype, device), needs, None, 0)

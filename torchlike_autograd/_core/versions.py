@@ -10,7 +10,7 @@ from .nodes import node_at, short_name, step_of
 from .plan import rewritten
 from .record import NOGRAD, Counter, record_op, slot_table
 from .storage import cell_of, peek, with_history, write
-from .values import OF_LEAF
+from .values import over_its_array
 
 DETACHED = Counter(1)  # of values whose tensor was detached in place: nodes that saved the tensor miss its history, those that gave it do not
 
@@ -124,11 +124,8 @@ def count_write(t):
         cell_of(t)
         t._tl_counter.n += 1
         return
-    if v.array is not None and not v.needs:
-        new = type(v)(v.aval, False, None, 0 if v.leaf is None else OF_LEAF)
-        new.array = v.array
-    else:
-        new = record_op(spec_of(OPS["_copy_"], (), ("T", "T")), (v, v), NOGRAD)[0]
+    computed = v.array is not None and not v.needs
+    new = over_its_array(v) if computed else record_op(spec_of(OPS["_copy_"], (), ("T", "T")), (v, v), NOGRAD)[0]
     write(t, with_history(new, v) if v.needs else new)
 
 

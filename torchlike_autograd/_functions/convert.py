@@ -72,7 +72,7 @@ def _lies_so(t, form):
     wanted = layouts.channels_strides(tuple(t.shape), form)
     if wanted is not None:
         return t.stride() == wanted
-    last = {4: layouts.channels_last, 5: layouts.channels_last_3d}.get(t.ndim)
+    last = layouts.LAST.get(t.ndim)
     return form is layouts.preserve_format or last is None or t.is_contiguous() or t.stride() != layouts.channels_strides(tuple(t.shape), last)
 
 

@@ -389,7 +389,7 @@ def _steps(size, form):
 def _form_of(t):
     """The memory format that a tensor is laid out in."""
     own, shape = t._tl_geometry()[0], tuple(t.shape)
-    for rank, form in ((4, layouts.channels_last), (5, layouts.channels_last_3d)):
+    for rank, form in layouts.LAST.items():
         if len(shape) == rank and own != contiguous_strides(shape) and own == layouts.channels_strides(shape, form):
             return form
     return None

@@ -17,7 +17,7 @@ from .._core.storage import write
 from .._core.words import type_name
 from .._ops import normalize as _normalize_ops
 from .._ops.conventions import cxx_of
-from .._ops.memory import channels_order, lies_in
+from .._ops.memory import channels_order
 from .._tensor import Tensor, from_array, wrap
 from ..autograd.grad_mode import no_grad
 from .convert import cast
@@ -263,17 +263,13 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
 
 # By group
 
-_CHANNELS_LAST = {4: layouts.channels_last, 5: layouts.channels_last_3d}
-
-
 @composite("torch.group_norm")
 def torch_group_norm(input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True):
     """The input less the mean of its group of channels, divided by its deviation."""
     wrap_dim(1, input.ndim, scalar_ok=False)
     _normalize_ops.check_group(input, weight, bias, num_groups)
     order = channels_order(tuple(input.shape), input.stride())
-    if not lies_in(tuple(input.shape), input.stride(), order):
-        input = input.contiguous(memory_format=layouts.contiguous_format if order is None else _CHANNELS_LAST[input.ndim])
+    input = input.contiguous(memory_format=layouts.contiguous_format if order is None else layouts.LAST[input.ndim])
     n, c = input.shape[:2]
     return _group(input, weight, bias, n, c, math.prod(input.shape[2:]), num_groups, eps)[0]
 

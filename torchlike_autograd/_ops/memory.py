@@ -345,7 +345,7 @@ def without_gaps(shape, strides):
     return True
 
 
-__all__ = ["blocks", "by_question", "channels_last", "channels_of_all", "channels_of_any", "channels_or_rows", "channels_order", "columns",
-           "dense", "elementwise", "entries", "fitted", "half_transformed", "indexed", "lies_in", "like_first", "outer", "preserved", "rolled", "rows_or_channels_only",
+__all__ = ["blocks", "by_question", "channels_last", "channels_last_3d", "channels_of_all", "channels_of_any", "channels_or_rows", "channels_order",
+           "columns", "dense", "dims_in_order", "elementwise", "entries", "fitted", "half_transformed", "indexed", "lies_in", "like_first", "outer", "preserved", "rolled", "rows_or_channels_only",
            "second_first", "stacked", "steps_in_time", "swapped", "to_reals", "transformed",
            "with_number", "without_gaps"]
