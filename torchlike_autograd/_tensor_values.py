@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 
-from ._core import belonging, devices, dtypes, errors, levels, mixed, placed
+from ._core import belonging, devices, dtypes, errors, levels, mixed, placed, sharing
 from ._core.nothing import Nothing, no_data, no_item, not_numpy
 from ._core.numeric import say_once
 from ._core.record import Counter, InferenceCounter, data, thread
@@ -53,7 +53,7 @@ class Values(Members):
         return (a.astype(np.float32) if self.dtype is dtypes.bfloat16 else a).tolist()
 
     def numpy(self, *, force=False):
-        """A NumPy array of the values, a copy that lies in memory as the tensor does."""
+        """A NumPy array over the memory of the tensor, or of more than 1 MiB a copy that lies there as the tensor does (`_core/sharing.py`)."""
         if not force and devices.is_accelerator(self._tl_v.aval.device):
             raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
         if not force and self.requires_grad and thread.state.grad:
@@ -69,10 +69,14 @@ class Values(Members):
             raise TypeError("Got unsupported ScalarType BFloat16")
         from ._core.laying import order_of
 
+        values = self._tl_numpy()
+        out = sharing.shown(self, values)
+        if out is not None:
+            return out
         order = order_of(self)
         if order is None:
-            return np.array(self._tl_numpy())
-        return np.array(self._tl_numpy().transpose(order), order="C").transpose(np.argsort(order))
+            return np.array(values)
+        return np.array(values.transpose(order), order="C").transpose(np.argsort(order))
 
     def __array__(self, dtype=None, copy=None):
         a = self.numpy()

@@ -185,6 +185,7 @@ def _contents(t, v):
     t._tl_cell.value = v if t._tl_view is None else levels.primal(t._tl_cell.value)
     t._tl_cell.n += 1
     t._tl_at = t._tl_cell.n
+    t._tl_cell.written()
     mark_seen(v, t._tl_counter)
 
 

@@ -35,13 +35,16 @@ class Cell:
     """The contents shared by a base, its aliases and views; n counts contents, `counter` is torch's version.
 
     layout: (strides, offset) of the contents if they do not lie row by row.  memory: what `data_ptr` points to, once it was asked for.
-    asked: how many bytes `resize_` of the storage asked for.
+    asked: how many bytes `resize_` of the storage asked for.  shared: what NumPy has to do with the memory (`sharing.py`).
     """
 
-    __slots__ = ("asked", "counter", "layout", "memory", "n", "value")
+    __slots__ = ("asked", "counter", "layout", "memory", "n", "shared", "value")
 
     def __init__(self, value, counter, layout=None):
         self.value, self.counter, self.layout, self.n = value, counter, layout, 0
+
+    def written(self):
+        """Called when there are other contents."""
 
 
 class View:
@@ -378,6 +381,7 @@ def write(t, new):
     mark_seen(new, counter)
     if shown is not new:
         mark_seen(shown, counter)
+    cell.written()
 
 
 def _write_below(t, new):
@@ -389,6 +393,7 @@ def _write_below(t, new):
     cell.n += 1
     counter.n += 1
     mark_seen(new, counter)
+    cell.written()
 
 
 python_write = write

@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from .._core import config, dtypes, levels
+from .._core import config, dtypes, levels, sharing
 from .._core.composite import composite, named
 from .._core.devices import device as Device
 from .._core.errors import only_float_requires_grad
@@ -170,17 +170,21 @@ def from_data(data, dtype, copy) -> Tensor:
 
 def _from_numpy(a, dtype=None, copy=False):
     """A tensor over the values of an array, in memory as they are there; copy: as PyTorch copies them, which keeps strides without gaps."""
-    if not a.dtype.isnative:
-        raise ValueError("given numpy array has byte order different from the native byte order. Conversion between byte orders is currently not supported.")
-    found = dtypes.from_numpy_dtype(a.dtype)
+    if any(s % a.itemsize for s in a.strides if a.itemsize):
+        raise ValueError("given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory.")
     if any(s < 0 for s in a.strides):
         raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. (You can "
                          "probably work around this by making a copy of your array  with array.copy().) ")
+    if not a.dtype.isnative:
+        raise ValueError("given numpy array has byte order different from the native byte order. Conversion between byte orders is currently not supported.")
+    found = dtypes.from_numpy_dtype(a.dtype)
     t = from_array(np.array(a, order="C"), found)
-    if a.ndim and not any(s % a.itemsize for s in a.strides):
+    if a.ndim:
         strides = tuple([s // a.itemsize for s in a.strides])
         if strides != contiguous_strides(a.shape) and (not copy or 0 in a.shape or without_gaps(a.shape, strides)):
             t._tl_laid = strides, 0
+    if not copy and dtype in (None, found):
+        sharing.share(t, a)
     return t if dtype is None or dtype is found else t.to(dtype)
 
 
@@ -301,7 +305,7 @@ def _asked_for_gradients(out, obj, requires_grad):
 
 @composite("torch.from_numpy")
 def from_numpy(*args):
-    """A tensor with the values of an array (a copy: arrays are immutable here; writes do not reach the NumPy array)."""
+    """A tensor over the memory of an array, or over a copy of more than 1 MiB (`_core/sharing.py`)."""
     if len(args) != 1:
         raise TypeError(f"torch._VariableFunctionsClass.from_numpy() takes exactly one argument ({len(args)} given)")
     ndarray = args[0]
@@ -324,7 +328,7 @@ _READ_ONLY = ("The given buffer is not writable, and PyTorch does not support no
 
 @composite("torch.frombuffer")
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
-    """A tensor of the bytes of a buffer (a copy: writes do not reach the buffer)."""
+    """A tensor over the memory of a buffer, or over a copy of more than 1 MiB (`_core/sharing.py`)."""
     try:
         raw = np.frombuffer(buffer, dtype=np.uint8) if memoryview(buffer).nbytes else np.zeros(0, np.uint8)
     except TypeError:
@@ -342,7 +346,10 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     if offset + n * item > size:
         raise ValueError(f"requested buffer length ({n} * {item} bytes) after offset ({offset} bytes) must not be greater than actual buffer length "
                          f"({size} bytes)")
-    return placed(from_array(raw[offset:offset + n * item].copy().view(dtype.np), dtype), None, requires_grad)
+    part = raw[offset:offset + n * item].view(dtype.np)
+    t = from_array(part.copy(), dtype)
+    sharing.share(t, part)
+    return placed(t, None, requires_grad)
 
 
 __all__ = ["as_tensor", "asarray", "from_data", "from_numpy", "frombuffer", "new_tensor", "tensor"]

@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from .._core import errors, layouts, levels
+from .._core import errors, layouts, levels, sharing
 from .._core.composite import composite, named
 from .._core.dispatch import check_inplace, run
 from .._core.indexing import copy_into, fill, zero
@@ -410,6 +410,8 @@ def resize_(self, *sizes, memory_format=None):
         return self
     if _shown_anew(self, size, steps):
         return self
+    if sharing.lent(self._tl_cell) and numel(size) * self.element_size() > memory_size(self):
+        raise sharing.not_resizable()
     if steps != contiguous_strides(size):
         resize_(self, numel(size))
         if not _shown_anew(self, size, steps):

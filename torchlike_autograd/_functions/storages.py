@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._core import belonging, config, devices, dtypes, layouts
+from .._core import belonging, config, devices, dtypes, layouts, sharing
 from .._core.composite import composite, named
 from .._core.numeric import say_once
 from .._core.shapes import numel
@@ -51,8 +51,8 @@ class _StorageBase:
         return self
 
     def resizable(self):
-        """Whether PyTorch could resize it: memory of its own, which it always is."""
-        return True
+        """Whether PyTorch could resize it: memory of its own, which it is but for what NumPy's arrays share."""
+        return not sharing.lent(self._tl_cell)
 
     def share_memory_(self):
         """Itself: memory is not shared between processes here."""
@@ -99,6 +99,8 @@ class UntypedStorage(StorageBase):
         if self.device.type == "meta":
             return 0
         cell, now = self._tl_cell, self._elements()
+        if type(cell) is sharing.SharedCell:
+            return sharing.address(cell)
         memory = getattr(cell, "memory", None)
         if memory is None or memory.nbytes != now.nbytes:
             memory = cell.memory = np.empty(now.shape, now.dtype)
@@ -123,6 +125,8 @@ class UntypedStorage(StorageBase):
         if size < 0:
             raise RuntimeError(f"[enforce fail at alloc_cpu.cpp:98] ((ptrdiff_t)nbytes) >= 0. alloc_cpu() seems to have been called with negative number: "
                                f"{size + (1 << 64)}")
+        if sharing.lent(self._tl_cell):
+            raise sharing.not_resizable()
         if size > self._count * self._itemsize:
             raise NotImplementedError("UntypedStorage.resize_: memory that tensors show does not grow here")
         self._tl_cell.asked = size

@@ -160,6 +160,7 @@ def put_back(t, v, shown=None):
         t._tl_cell.value = v
         t._tl_cell.n += 1
         t._tl_at = t._tl_cell.n
+        t._tl_cell.written()
 
 
 def run(func, *args, **kwargs):

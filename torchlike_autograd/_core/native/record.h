@@ -35,7 +35,7 @@ static PyObject *wrap(PyObject *v)
 static PyObject *read_value(PyObject *t)
 {
     State *s = TENSOR(t);
-    if (s->v != NULL && (IS_NONE(s->cell) || (s->at != NULL && s->at == SLOT(s->cell, cell_n))))
+    if (s->v != NULL && (IS_NONE(s->cell) || (Py_TYPE(s->cell) == Cell && s->at != NULL && s->at == SLOT(s->cell, cell_n))))
         return Py_NewRef(s->v);
     return PyObject_CallOneArg(py_read, t);
 }

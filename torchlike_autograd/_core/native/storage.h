@@ -36,6 +36,8 @@ static int mark_seen(PyObject *v, PyObject *counter)
 /* Whether a tensor's memory was made outside of inference mode: its counter is, or will be, a plain one. */
 static int counts_plainly(State *t)
 {
+    if (!IS_NONE(t->cell) && Py_TYPE(t->cell) != Cell)
+        return 0;
     return IS_NONE(t->counter) ? PyBool_Check(SLOT(t->v, v_needs)) : Py_TYPE(t->counter) == Counter;
 }
 
