@@ -53,7 +53,7 @@ class Values(Members):
         return (a.astype(np.float32) if self.dtype is dtypes.bfloat16 else a).tolist()
 
     def numpy(self, *, force=False):
-        """A NumPy array over the memory of the tensor, or of more than 1 MiB a copy that lies there as the tensor does (`_core/sharing.py`)."""
+        """A NumPy array over the memory of the tensor, or of more than 256 KiB a copy that lies there as the tensor does (`_core/sharing.py`)."""
         if not force and devices.is_accelerator(self._tl_v.aval.device):
             raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
         if not force and self.requires_grad and thread.state.grad:

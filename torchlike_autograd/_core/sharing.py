@@ -3,9 +3,8 @@
 Arrays of JAX never change, so the memory behind a tensor cannot be that of a NumPy array.  Where there is such an array (`from_numpy`, `numpy()`), the cell is
 a `SharedCell` for as long as somebody else holds the array's memory:
 
-* whoever reads the cell asks for `n`, and asking looks whether the memory holds other bytes than those seen last.  What was written there becomes the
-  contents, as a write through `.data` would make it: no version is counted, and what a graph has read before stays what it was (PyTorch would use the new
-  values).
+* whoever reads the cell lets it `look` whether the memory holds other bytes than those seen last.  What was written there becomes the contents, as a write
+  through `.data` would make it: no version is counted, and what a graph has read before stays what it was (PyTorch would use the new values).
 * whoever writes the cell says `written`, which runs what is pending and puts the contents into the memory.
 
 Nobody can be told of a write by NumPy, so each read compares: memory of more than `LARGEST` bytes is copied instead, once, as it is then.
@@ -23,9 +22,8 @@ from .record import data
 from .shapes import row_strides
 from .storage import Cell, cell_of
 
-LARGEST = 1 << 20
+LARGEST = 1 << 18
 _ONCE = "shared once"
-_plain_n = Cell.n
 
 
 class Share:
@@ -48,15 +46,6 @@ class SharedCell(Cell):
 
     __slots__ = ()
 
-    @property
-    def n(self):
-        self.look()
-        return _plain_n.__get__(self)
-
-    @n.setter
-    def n(self, count):
-        _plain_n.__set__(self, count)
-
     def look(self):
         """Take over what was written to the memory; the last look, where nobody can write there any more."""
         share = self.shared
@@ -65,7 +54,7 @@ class SharedCell(Cell):
         if not _same(share.contents, share.seen):
             share.seen = share.contents.copy()
             self.value = data(share.seen, self.value.aval.dtype)
-            _plain_n.__set__(self, _plain_n.__get__(self) + 1)
+            self.n += 1
 
     def written(self):
         share, v = self.shared, self.value

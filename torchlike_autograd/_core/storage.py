@@ -43,6 +43,9 @@ class Cell:
     def __init__(self, value, counter, layout=None):
         self.value, self.counter, self.layout, self.n = value, counter, layout, 0
 
+    def look(self):
+        """Called before the contents are read."""
+
     def written(self):
         """Called when there are other contents."""
 
@@ -96,19 +99,23 @@ def memory_size(t):
 
 def read(t):
     """The current Value of a tensor that has a cell."""
-    if t._tl_at == t._tl_cell.n:
-        return t._tl_v
-    return _read_again(t, thread.state.grad)
+    return t._tl_v if _is_read(t) else _read_again(t, thread.state.grad)
 
 
 def peek(t):
     """`read` for those who do not use the history, so that a view whose history torch refuses to give is no error."""
-    return t._tl_v if t._tl_cell is None or t._tl_at == t._tl_cell.n else _read_again(t, False)
+    return t._tl_v if t._tl_cell is None or _is_read(t) else _read_again(t, False)
 
 
 def history(t):
     """`read` for those who use the history in any mode."""
-    return t._tl_v if t._tl_cell is None or t._tl_at == t._tl_cell.n else _read_again(t, True)
+    return t._tl_v if t._tl_cell is None or _is_read(t) else _read_again(t, True)
+
+
+def _is_read(t):
+    cell = t._tl_cell
+    cell.look()
+    return t._tl_at == cell.n
 
 
 def _read_again(t, strict):

@@ -305,7 +305,7 @@ def _asked_for_gradients(out, obj, requires_grad):
 
 @composite("torch.from_numpy")
 def from_numpy(*args):
-    """A tensor over the memory of an array, or over a copy of more than 1 MiB (`_core/sharing.py`)."""
+    """A tensor over the memory of an array, or over a copy of more than 256 KiB (`_core/sharing.py`)."""
     if len(args) != 1:
         raise TypeError(f"torch._VariableFunctionsClass.from_numpy() takes exactly one argument ({len(args)} given)")
     ndarray = args[0]
@@ -328,7 +328,7 @@ _READ_ONLY = ("The given buffer is not writable, and PyTorch does not support no
 
 @composite("torch.frombuffer")
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
-    """A tensor over the memory of a buffer, or over a copy of more than 1 MiB (`_core/sharing.py`)."""
+    """A tensor over the memory of a buffer, or over a copy of more than 256 KiB (`_core/sharing.py`)."""
     try:
         raw = np.frombuffer(buffer, dtype=np.uint8) if memoryview(buffer).nbytes else np.zeros(0, np.uint8)
     except TypeError:

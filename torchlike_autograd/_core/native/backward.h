@@ -62,7 +62,7 @@ static int add_to_leaf(PyObject *leaf, PyObject *g)
         Py_DECREF(g);
         return -1;
     }
-    if (Py_TYPE(old) == Tensor && IS_NONE(TENSOR(old)->view) && !truth(SLOT(ins[0], v_needs)) && counts_plainly(TENSOR(old)))
+    if (Py_TYPE(old) == Tensor && IS_NONE(TENSOR(old)->view) && !truth(SLOT(ins[0], v_needs)) && writes_plainly(TENSOR(old)))
         sum = record_in(ADD, NOGRAD, ins, 2);
     Py_DECREF(ins[0]);
     if (sum != NULL) {

@@ -36,7 +36,7 @@ static PyObject *read_value(PyObject *t)
 {
     State *s = TENSOR(t);
     if (s->v != NULL && (IS_NONE(s->cell) || (Py_TYPE(s->cell) == Cell && s->at != NULL && s->at == SLOT(s->cell, cell_n))))
-        return Py_NewRef(s->v);
+        return Py_NewRef(s->v); /* a shared cell looks at its memory first: `read` */
     return PyObject_CallOneArg(py_read, t);
 }
 

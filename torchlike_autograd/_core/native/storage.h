@@ -36,9 +36,13 @@ static int mark_seen(PyObject *v, PyObject *counter)
 /* Whether a tensor's memory was made outside of inference mode: its counter is, or will be, a plain one. */
 static int counts_plainly(State *t)
 {
-    if (!IS_NONE(t->cell) && Py_TYPE(t->cell) != Cell)
-        return 0;
     return IS_NONE(t->counter) ? PyBool_Check(SLOT(t->v, v_needs)) : Py_TYPE(t->counter) == Counter;
+}
+
+/* The same for a write, which the memory of a shared cell has to be told of (sharing.py). */
+static int writes_plainly(State *t)
+{
+    return (IS_NONE(t->cell) || Py_TYPE(t->cell) == Cell) && counts_plainly(t);
 }
 
 /* The counter of a tensor, made now if it has none; borrowed. */
@@ -273,7 +277,7 @@ static int write_value(PyObject *t, PyObject *new)
 /* write(t, new) */
 static PyObject *speed_write(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
-    if (nargs != 2 || !IS_NONE(TENSOR(args[0])->view) || !counts_plainly(TENSOR(args[0])))
+    if (nargs != 2 || !IS_NONE(TENSOR(args[0])->view) || !writes_plainly(TENSOR(args[0])))
         return PyObject_Vectorcall(py_write, args, nargs, NULL);
     return write_value(args[0], args[1]) < 0 ? NULL : Py_NewRef(Py_None);
 }
@@ -292,7 +296,7 @@ static int apart(PyObject **flat, int n)
 static PyObject *twin(PyObject *spec, PyObject **flat, int n)
 {
     PyObject *t = flat[0], *ins[MOST], *out = NULL, *edge = NULL, *new = NULL, *tape = NULL;
-    if (!IS_NONE(TENSOR(t)->view) || n > MOST || !counts_plainly(TENSOR(t)))
+    if (!IS_NONE(TENSOR(t)->view) || n > MOST || !writes_plainly(TENSOR(t)))
         return NULL;
     PyObject *st = state();
     int k = 0, locked = st == NULL ? -1 : lock();
