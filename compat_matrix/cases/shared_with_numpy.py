@@ -138,3 +138,18 @@ def _(torch):
     fixed = np.zeros(3)
     fixed.flags.writeable = False
     yield "read only", torch.from_numpy(fixed)
+
+
+@case("shared_with_numpy.dlpack")
+def _(torch):
+    a = np.zeros((2, 3), np.float32)
+    t = torch.from_dlpack(a)
+    a[0] = 1
+    yield "of the array", t
+    t.add_(1)
+    torch.from_dlpack(a, copy=True).zero_()
+    yield "of the tensor", a.copy()
+    turned = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    t = torch.from_dlpack(turned)
+    turned[0] = 1
+    yield "by columns", t, t.stride()

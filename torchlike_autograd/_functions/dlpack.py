@@ -1,6 +1,7 @@
 """DLPack (layer 7): arrays of other libraries in and out.
 
-What comes from JAX is taken without a copy, anything else is copied, because arrays are immutable here; what goes out is JAX's memory, or a copy.
+What comes from JAX is taken without a copy, of anything else the memory is shared as NumPy's is (`_core/sharing.py`); what goes out is JAX's memory, or a
+copy.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import enum
 import jax
 import numpy as np
 
-from .._core import belonging, devices, dtypes
+from .._core import belonging, devices, dtypes, sharing
 from .._core.composite import composite
 from .._core.placed import on_device
+from .._core.shapes import contiguous_strides
 from .._tensor import Tensor, from_array
 
 
@@ -66,12 +68,17 @@ _address.argtypes, _address.restype = (ctypes.py_object, ctypes.c_char_p), ctype
 
 @composite("torch.from_dlpack", "torch.utils.dlpack.from_dlpack")
 def from_dlpack(ext_tensor, *, device=None, copy=None):
-    """A tensor of the values of an array (a copy, but for JAX's arrays; writes do not reach it)."""
+    """A tensor over the memory of an array of JAX, or of one of at most 256 KiB that can be written; of others a copy."""
     key = None if device is None else devices.key_of(device)
     if isinstance(ext_tensor, Tensor) or not hasattr(ext_tensor, "__dlpack__"):
         ext_tensor = _Capsule(ext_tensor.__dlpack__() if isinstance(ext_tensor, Tensor) else _capsule(ext_tensor))
-    array = ext_tensor if isinstance(ext_tensor, jax.Array) else _copied(ext_tensor)
+    array, memory = (ext_tensor, None) if isinstance(ext_tensor, jax.Array) else _copied(ext_tensor)
     t = from_array(array, dtypes.from_numpy_dtype(array.dtype), device=devices.key_of_array(array) if isinstance(array, jax.Array) else "cpu")
+    if memory is not None and not copy:
+        strides = tuple([s // memory.itemsize for s in memory.strides])
+        if strides != contiguous_strides(memory.shape):
+            t._tl_laid = strides, 0
+        sharing.share(t, memory)
     return t if key is None else t.to(key)
 
 
@@ -82,13 +89,15 @@ def _capsule(x):
 
 
 def _copied(x):
+    """The values, and the memory as an array of NumPy where it can be one."""
     if int(x.__dlpack_device__()[0]) == DLDeviceType.kDLCPU:
         try:
-            return np.array(np.from_dlpack(x))
+            memory = np.from_dlpack(x)
+            return np.array(memory, order="C"), memory
         except (BufferError, TypeError, RuntimeError):  # a dtype that NumPy does not have
             pass
     with jax.enable_x64(True):
-        return jax.numpy.array(jax.numpy.from_dlpack(x), copy=True)
+        return jax.numpy.array(jax.numpy.from_dlpack(x), copy=True), None
 
 
 @composite("Tensor.__dlpack__")
