@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import math
 import sys
 import traceback
 from collections import defaultdict
@@ -13,6 +14,22 @@ from ._core import publish as _publish
 from ._core.saying import warn
 
 __all__: list = []
+
+
+def _chunk_or_narrow_cat(tensor, num_chunks, narrow_dim, cat_dim=0):
+    """The chunks along one dimension side by side along another."""
+    api = _publish.load_all()
+    return api["torch.cat"](api["torch.chunk"](tensor, num_chunks, narrow_dim), cat_dim)
+
+
+def _maybe_view_chunk_cat(res, group_size, gather_dim):
+    """The chunks along dimension 0 side by side along another: a view where nothing has to move."""
+    if gather_dim == 0:
+        return res
+    first, *before = res.shape[:gather_dim]
+    if first == group_size and math.prod(before) == 1:
+        return res.view(1, *before, first * res.shape[gather_dim], *res.shape[gather_dim + 1:])
+    return _chunk_or_narrow_cat(res, group_size, 0, gather_dim)
 
 
 def _rebuild_tensor(storage, storage_offset, size, stride):

@@ -262,7 +262,7 @@ def edge_indices(step):
     form = step.form
     never = getattr(form.op, "nondiff", ())
     hidden = {*(() if callable(never) else never), *getattr(form.op, "lift", ())}
-    if form.node == "torch::autograd::NotImplemented":  # made for the tensors that it was given
+    if str(form.node).endswith(("::NotImplemented", "BackwardBackward0")):  # one for each tensor that it was given
         hidden |= {owner for owner, a in zip(form.owners, form.avals) if a.device == "number"}
     edges = [i for i, owner in enumerate(form.owners) if owner not in hidden and not (owner[0] == "n" and owner[1:].isdigit())
              and (i in form.diff_in or owner not in _NEVER_DIFFERENTIABLE)]

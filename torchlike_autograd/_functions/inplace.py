@@ -406,6 +406,8 @@ def resize_(self, *sizes, memory_format=None):
         raise RuntimeError("numel: integer multiplication overflow")
     check_bytes(size, self.dtype.itemsize)
     steps = _steps(size, memory_format)
+    if max(steps, default=0) > LARGEST:
+        raise RuntimeError("Stride calculation overflowed")
     if size == self._tl_v.aval.shape and (memory_format is None or steps == self._tl_geometry()[0]):
         return self
     if _shown_anew(self, size, steps):

@@ -536,6 +536,8 @@ def _check_storage(base, size, stride, offset):
     held = base._tl_v.aval if base._tl_view is None else base._tl_cell.value.aval  # an alias may show a part of its memory
     before = base._tl_laid[1] if base._tl_laid is not None and base._tl_view is None else 0  # what lies before a dual number is not there
     have = before * item + shapes.numel(held.shape) * held.dtype.itemsize
+    if need > shapes.LARGEST:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     if need > have:
         raise RuntimeError(f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {item} requiring a storage size of "
                            f"{need} are out of bounds for storage of size {have}")

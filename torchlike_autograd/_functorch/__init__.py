@@ -1,3 +1,3 @@
 """torch._functorch (layer 8): where PyTorch keeps torch.func."""
 
-from . import apis, autograd_function, eager_transforms, make_functional, utils, vmap  # noqa: F401
+from . import apis, autograd_function, config, eager_transforms, make_functional, utils, vmap  # noqa: F401

@@ -18,7 +18,7 @@ _TWICE = [
     "MaxPool2DWithIndices", "MaxPool3DWithIndices", "FractionalMaxPool2D", "FractionalMaxPool3D", "NativeBatchNorm", "NativeLayerNorm", "GridSampler2D",
     "GridSampler3D", "UpsampleNearest1D", "UpsampleNearest2D", "UpsampleNearest3D", "UpsampleNearestExact1D", "UpsampleNearestExact2D",
     "UpsampleNearestExact3D", "UpsampleLinear1D", "UpsampleBilinear2D", "UpsampleTrilinear3D", "UpsampleBicubic2D", "UpsampleBilinear2DAa",
-    "UpsampleBicubic2DAa", "UpsampleLanczos2DAa", *(f"{kind}Pad{n}D" for kind in ("Reflection", "Replication") for n in (1, 2, 3))]
+    "UpsampleBicubic2DAa", "UpsampleLanczos2DAa", "Glu", "PreluKernel", "RreluWithNoise", *(f"{kind}Pad{n}D" for kind in ("Reflection", "Replication") for n in (1, 2, 3))]
 _EXTREME = ["MaximumBackward0", "MinimumBackward0", "FmaxBackward0", "FminBackward0"]
 _BY_INDEX = ["MaxBackward0", "MinBackward0", "SortBackward0", "SortBackward1", "TopkBackward0"]
 

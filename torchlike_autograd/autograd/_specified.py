@@ -37,7 +37,8 @@ def rows(x):
     """The row of a Jacobian of each element of `contents`, in their order."""
     if not sparse(x):
         return np.arange(x.numel())
-    at, own = x._indices().numpy(force=True), tuple(x.shape[:x.sparse_dim()])
+    coo = x.detach().to_sparse() if x.is_sparse_csr else x
+    at, own = coo._indices().numpy(force=True), tuple(x.shape[:x.sparse_dim()])
     place = np.ravel_multi_index(tuple(at), own) if own else np.zeros(at.shape[1], np.int64)
     inner = math.prod(x.shape[x.sparse_dim():])
     return (place[:, None] * inner + np.arange(inner)).reshape(-1)

@@ -117,10 +117,15 @@ def conv_backward_flop(grad_out_shape, x_shape, w_shape, _bias, _stride, _paddin
 
 
 def sdpa_flop_count(query_shape, key_shape, value_shape):
-    """The product of queries and keys, and that of its softmax with the values."""
-    *batch, queries, width = query_shape
-    keys, features = key_shape[-2], value_shape[-1]
-    return 2 * prod(batch) * queries * keys * (width + features)
+    """The product of queries and keys, and that of its softmax with the values; each head of keys and values may serve several of queries."""
+    batch, heads, queries, width = query_shape
+    key_batch, served, keys, key_width = key_shape
+    value_batch, value_heads, values, features = value_shape
+    if not batch == key_batch == value_batch or (served, width, keys) != (value_heads, key_width, values):
+        raise AssertionError(f"sdpa_flop_count: query/key/value shapes are incompatible: q={query_shape}, k={key_shape}, v={value_shape}")
+    if heads < served or heads % served:
+        raise AssertionError(f"sdpa_flop_count: query heads ({heads}) must be a multiple of key/value heads ({served})")
+    return 2 * batch * heads * queries * keys * (width + features)
 
 
 def sdpa_flop(query_shape, key_shape, value_shape, *args, out_shape=None, **kwargs):
