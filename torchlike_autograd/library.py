@@ -29,6 +29,7 @@ __all__ = [  # noqa: RUF022 (torch's order)
 
 _RESERVED = ("prim",)
 _DEFINED = weakref.WeakValueDictionary()  # {namespace: the Library that defines it}
+_KEYWORD_TENSORS = "In the original definition of the op, please make your tensors not kwarg-only."
 _KEYS = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta", "default": "CompositeExplicitAutograd", "xpu": "XPU", "mps": "MPS", "hpu": "HPU"}
 
 
@@ -234,6 +235,7 @@ def register_autograd(op, backward, /, *, setup_context=None, lib=None):
         raise RuntimeError(f"Cannot register autograd formula for non-functional operator {op} with schema {found.schema}. Please create a functional "
                            f"operator and "
                            "register an autograd formula for that.")
+    found.schema.refuse_keyword_tensors("register_autograd", f"{_KEYWORD_TENSORS} Got: {found.schema}")
     found.backward, found.setup = backward, setup_context
 
 
@@ -273,6 +275,8 @@ def register_vmap(op, func=None, /, *, lib=None):
         if found is None:
             namespace, name = _parts(op)
             raise AttributeError(f"'_OpNamespace' '{namespace}' object has no attribute '{name}'")
+        if not isinstance(op, CustomOpDef):
+            found.schema.refuse_keyword_tensors("register_vmap", f"{_KEYWORD_TENSORS} Got: {found.schema}")
         found.vmap = f
         return f
 

@@ -68,3 +68,19 @@ def _(torch):
 @case("backward_names.what_the_build_has")
 def _(torch):
     yield "build", torch._C.has_lapack, torch._C.has_spectral
+
+
+@case("backward_names.edges_of_second_derivatives")
+def _(torch):
+    """Nodes of second derivatives lead where tensors came from; numbers among the arguments are no edges."""
+    F = torch.nn.functional
+    calls = {
+        "threshold": lambda x: F.threshold(x, 0., 0.), "hardtanh": F.hardtanh, "leaky_relu": F.leaky_relu, "elu": F.elu, "celu": F.celu, "selu": F.selu,
+        "softplus": F.softplus, "softshrink": F.softshrink, "hardshrink": F.hardshrink, "relu6": F.relu6, "glu": F.glu,
+        "smooth_l1_loss": lambda x: F.smooth_l1_loss(x, torch.ones(3, 4)), "huber_loss": lambda x: F.huber_loss(x, torch.ones(3, 4)),
+        "prelu": lambda x: F.prelu(x, torch.full((1,), .1, requires_grad=True))}
+    for name, call in calls.items():
+        x = torch.full((3, 4), .5, requires_grad=True)
+        y = call(x * 1.5)
+        node = torch.autograd.grad(y, x, torch.ones_like(y), create_graph=True)[0].grad_fn.next_functions[0][0]
+        yield name, node.name(), [n and n.name() for n, _ in node.next_functions]

@@ -82,3 +82,12 @@ def _(torch):
     yield "twice", raises(lambda: counting.register_flop_formula(torch.ops.aten.mm)(lambda: 0))
     yield "do not fit", raises(lambda: counting.mm_flop((2, 3), (4, 5)))
     yield "mods", warned(lambda: counting.FlopCounterMode(_net(torch)))
+
+
+@case("flop_counter.attention_of_groups")
+def _(torch):
+    """Each head of keys and values may serve several of queries."""
+    count = _counting(torch).sdpa_flop_count
+    yield "served", count((2, 8, 5, 4), (2, 2, 6, 4), (2, 2, 6, 3)), count((2, 8, 5, 4), (2, 8, 6, 4), (2, 8, 6, 3))
+    yield "heads", raises(lambda: count((2, 8, 5, 4), (2, 3, 6, 4), (2, 3, 6, 3)))
+    yield "shapes", raises(lambda: count((2, 8, 5, 4), (1, 8, 6, 4), (2, 8, 6, 3)))

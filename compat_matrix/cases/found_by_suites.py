@@ -492,3 +492,23 @@ def _(torch):
         rates.step()
     except ValueError as refused:
         yield "refused", str(refused)
+
+
+@case("found_by_suites.sizes_that_cannot_be_counted")
+def _(torch):
+    t, whole = torch.zeros(2, 3), torch.empty((), dtype=torch.float64)
+    for k, (size, stride, offset) in enumerate((((1,), (1,), 2**63 - 1), ((2,), (1,), 2**62), ((2,), (2**61,), 0), ((2,), (2**40,), 0), ((0,), (2**62,), 4))):
+        yield f"as_strided {k}", _made(lambda size=size, stride=stride, offset=offset: t.as_strided(size, stride, offset))
+    for k, size in enumerate(((2, 4, 2**29, 2**29), (8, 8, 2**29, 2**29), (0, 4, 2**61), (3, 0, 2**62, 2))):
+        yield f"resize_ {k}", _made(lambda size=size: whole.resize_(size))
+
+
+@case("found_by_suites.chunks_side_by_side")
+def _(torch):
+    cat = importlib.import_module(f"{torch.__name__}._utils")._maybe_view_chunk_cat
+    for shape, count, dim in (((4, 3), 4, 0), ((4, 1, 3), 4, 2), ((4, 2, 3), 4, 2), ((4, 3), 2, 1), ((2, 3), 2, 1)):
+        t = torch.arange(float(np.prod(shape))).view(shape)
+        out = cat(t, count, dim)
+        yield f"{shape} {count} {dim}", out, out._is_view()
+    deprecated = importlib.import_module(f"{torch.__name__}._functorch.deprecated")
+    yield "deprecated", sorted(n for n in ("vmap", "grad", "jvp", "make_functional") if callable(getattr(deprecated, n)))

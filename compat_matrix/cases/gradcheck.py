@@ -1,6 +1,7 @@
 """gradcheck and gradgradcheck: what passes, what fails and with which words."""
 
 import sys
+import warnings
 
 from compat_matrix.case import attempt, case, warned
 
@@ -194,3 +195,13 @@ def _(torch):
         yield f"{fast} sparse result", run(lambda x: x * 2, (x,), masked=True, raise_exception=False)
         yield f"{fast} batched", run(lambda x: x.to_dense(), (x,), masked=True, check_batched_grad=True)
         yield f"{fast} quiet", run(lambda x: x.to_dense(), (x,), masked=True, check_batched_grad=True, raise_exception=False)
+
+
+@case("gradcheck.sum_of_rows_of_sparse")
+def _(torch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        x = torch.tensor([[1, 2.], [3, 4]], dtype=torch.float64).to_sparse_csr()
+        for fast in (True, False):
+            for masked in (True, False):
+                yield f"{fast} {masked}", torch.autograd.gradcheck(torch.sum, x.detach().requires_grad_(), masked=masked, fast_mode=fast)

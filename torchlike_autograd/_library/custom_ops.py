@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import logging
 
+from .._settings import Tag
 from .infer_schema import infer_schema
 from .operators import Operator, put
 from .schemas import parse
 
 __all__ = ["CustomOpDef", "custom_op"]
+_log = logging.getLogger("torch._library.custom_ops")
 
 
 class CustomOpDef:
@@ -17,7 +20,10 @@ class CustomOpDef:
 
     def __init__(self, namespace, name, schema, fn, tags=None):
         self._namespace, self._name, self._init_fn = namespace, name, fn
-        self._operator = put(Operator(parse(name + schema, namespace), self, tags or ()))
+        parsed, tags = parse(name + schema, namespace), tags or ()
+        if Tag.out not in (tags if isinstance(tags, (list, tuple)) else [tags]):
+            parsed.refuse_keyword_tensors("custom_op", f"Please make your tensors not kwarg-only. Got: {name}{schema}")
+        self._operator = put(Operator(parsed, self, tags))
         self.__name__, self.__doc__ = name, fn.__doc__
         self.__signature__ = inspect.signature(fn)
 
@@ -59,6 +65,11 @@ class CustomOpDef:
 
     def register_kernel(self, device_types, fn=None, /):
         """What computes it on some kinds of devices; None: on all."""
+        if device_types is not None and not self._operator.schema.takes("Tensor"):
+            if not any(a.kind == "Device" and a.name == "device" and not a.suffix for a in self._operator.schema.arguments):
+                raise ValueError("Functions without tensor inputs are required to have a `device: torch.device` argument")
+            self._operator.by_device = True
+
         def keep(f):
             for kind in [device_types] if device_types is None or isinstance(device_types, str) else device_types:
                 self._operator.kernels["" if kind is None else kind.upper()] = f
@@ -79,13 +90,17 @@ class CustomOpDef:
     @contextlib.contextmanager
     def set_kernel_enabled(self, device_type, enabled=True):
         """A region in which the kernel of one kind of device is off, and the one for all is taken."""
-        off, before = self._operator.disabled, set(self._operator.disabled)
+        off, kernels, act = self._operator.disabled, self._operator.kernels, "enable" if enabled else "disable"
+        was_off = device_type in off
+        if device_type.upper() not in kernels:
+            _log.warning("Attempted to %s kernel for %s but no kernel was registered for this device type.", act, device_type)
+        if was_off is not enabled:
+            _log.warning("Attempted to %s kernel for %s%s but it was already %sd.", act, " " if enabled else "", device_type, act)  # as torch spells it
         off.discard(device_type) if enabled else off.add(device_type)
         try:
             yield
         finally:
-            off.clear()
-            off |= before
+            off.add(device_type) if was_off else off.discard(device_type)
 
 
 def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None, tags=None):

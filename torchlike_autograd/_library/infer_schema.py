@@ -46,8 +46,12 @@ def infer_schema(prototype_function, /, *, mutates_args, op_name=None, tags=()):
         raise ValueError(text.replace(f"{Tensor.__module__}.Tensor", "torch.Tensor"))
 
     def resolved(annotation):
+        if isinstance(annotation, typing.ForwardRef):
+            annotation = annotation.__forward_arg__
         if not isinstance(annotation, str):
-            return annotation
+            inner = typing.get_args(annotation)
+            found = tuple(map(resolved, inner))
+            return annotation if found == inner else typing.get_origin(annotation)[found]
         try:
             return eval(annotation, prototype_function.__globals__, {"Tensor": Tensor})  # what `typing.get_type_hints` does, one by one
         except Exception:
@@ -149,4 +153,4 @@ def tuple_to_list(tuple_type):
         return list
     if (len(args) == 2 and args[1] is Ellipsis) or len(args) == 1:
         return list[args[0]]
-    return list[tuple(args)]
+    return list[typing.Union[args]]  # noqa: UP007

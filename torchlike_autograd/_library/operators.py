@@ -29,13 +29,15 @@ class Operator:
     """One overload.
 
     kernels: {dispatch key: function}; checked: what `custom_op` made, whose results may not share memory with arguments, or None; fake: shapes without data;
-    backward, setup: its formula; vmap: its rule; casts: {kind of device: dtype} for autocast; disabled: kinds of devices whose kernel is switched off.
+    backward, setup: its formula; vmap: its rule; casts: {kind of device: dtype} for autocast; disabled: kinds of devices whose kernel is switched off;
+    by_device: whether its argument `device` tells which kernel computes it.
     """
 
     def __init__(self, schema, checked=None, tags=()):
         self.schema, self.checked, self.tags = schema, checked, tags
         self.kernels, self.casts, self.disabled = {}, {}, set()
         self.fake = self.backward = self.setup = self.vmap = None
+        self.by_device = False
 
     @property
     def dotted(self):
@@ -65,7 +67,7 @@ class Operator:
             return unregistered.warning(self.schema, tensors, out) if warned else out
         if not wanted and not levels.running():
             return self._plain(args, only, tensors)
-        return self._function(only, tensors).apply(*args)
+        return self._function(only, tensors, self.schema.spoken(args)).apply(*args)
 
     def _one_by_one(self, tensors):
         """Whether a call goes over the examples of a map: what a kernel of a device alone computes has no rule for all of them at once."""
@@ -94,7 +96,7 @@ class Operator:
 
     def compute(self, args, only, tensors):
         """The kernel's results."""
-        kernel = self.kernel(tensors[0].device.type if tensors else "cpu")
+        kernel = self.kernel(tensors[0].device.type if tensors else self._asked_for(args, only) if self.by_device else "cpu")
         listener = thread.state.extra.get("selective")
         if listener is None or self.schema.is_mutable:
             out = kernel(*args, **only)
@@ -105,6 +107,13 @@ class Operator:
             for t in self._written(args, only):
                 increment_version(t)
         return out
+
+    def _asked_for(self, args, only):
+        """The kind of device that a call without tensors names."""
+        kind = (dict(zip([a.name for a in self.schema.arguments], args)) | only)["device"].type
+        if kind.upper() not in self.kernels:
+            raise RuntimeError(f"{self.schema.name.partition('::')[2]} does not have a kernel registered for {kind}. Please use register_kernel to do so.")
+        return kind
 
     def _overload(self):
         """What `torch.ops` shows of it."""
@@ -136,8 +145,10 @@ class Operator:
                 f"[{', '.join(k for k in self.kernels if k)}].")
         return found
 
-    def _function(self, only, tensors):
-        """The Function of a call; only: what it was given for the parameters that are passed by keyword alone."""
+    def _function(self, only, tensors, spoken):
+        """The Function of a call; only: what it was given for the parameters that are passed by keyword alone; spoken: how many others are no defaults."""
+        defaults = sum(not a.kwarg_only for a in self.schema.arguments) - spoken
+
         def forward(*args):
             return self.compute(list(args), only, [x for x in flatten(list(args))[0] if isinstance(x, Tensor)])
 
@@ -149,7 +160,9 @@ class Operator:
             if self.backward is None:
                 raise RuntimeError(f"Trying to backward through {self.dotted} but no autograd formula was registered. "
                                    "Please use register_autograd to add one.")
-            return self.backward(ctx, *grads)
+            found = self.backward(ctx, *grads)
+            found = found if isinstance(found, tuple) else (found,)
+            return found if len(found) != spoken else (*found, *[None] * defaults)
 
         body = {"forward": staticmethod(forward), "setup_context": staticmethod(setup_context), "backward": staticmethod(backward)}
         rule = self.vmap or self._each

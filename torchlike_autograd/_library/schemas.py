@@ -74,6 +74,8 @@ class Argument:
 
 
 def _value(text, kind):
+    if kind == "Device" and text[0] in "\"'":
+        return devices.device(ast.literal_eval(text))
     if kind in ("ScalarType", "Layout", "MemoryFormat", "Device"):
         return None if text == "None" else getattr(dtypes, f"{text}_" if text == "bool" else text, text)
     try:
@@ -123,6 +125,22 @@ class FunctionSchema:
 
     __hash__ = object.__hash__
 
+    def takes(self, kind):
+        """Whether an argument is of a kind, or a list of those."""
+        return any(a.kind == kind for a in self.arguments)
+
+    def spoken(self, args):
+        """How many arguments by position there are without those at the end that are the defaults: a formula owes them no gradients."""
+        n = len(args)
+        while n and self.arguments[n - 1].has_default_value() and not isinstance(args[n - 1], Tensor) and args[n - 1] == self.arguments[n - 1].default_value:
+            n -= 1
+        return n
+
+    def refuse_keyword_tensors(self, what, advice):
+        """torch's error where a tensor is passed by keyword alone."""
+        if any(a.kwarg_only and a.kind == "Tensor" for a in self.arguments):
+            raise NotImplementedError(f"{what} with kwarg-only Tensor args. {advice}")
+
     def bound(self, args, kwargs):
         """(what is passed by position, by keyword alone) of a call, defaults filled in; torch's RuntimeErrors."""
         own = [a for a in self.arguments if not a.kwarg_only]
@@ -149,6 +167,8 @@ class FunctionSchema:
         return given[:len(own)], {a.name: x for a, x in zip(self.arguments[len(own):], given[len(own):])}
 
     def _cast(self, a, i, x):
+        if a.kind == "Device" and isinstance(x, str) and not a.suffix.startswith("["):
+            return devices.device(x)
         if _takes(a.kind, re.findall(r"\[\d*\]|\?", a.suffix), x) or (x is None and a.kind == "Tensor" and not a.suffix):  # None is the undefined tensor
             return x
         why = (f"Unable to cast {x} to Tensor" if a.kind == "Tensor" and "[" not in a.suffix else
