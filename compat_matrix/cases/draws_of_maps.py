@@ -63,3 +63,15 @@ def _(torch):
     torch.func.vmap(look)(torch.tensor([[True, True]]))
     torch.func.vmap(torch.func.vmap(look))(torch.tensor([[False, False]]))
     yield "seen", seen
+
+
+@case("draws_of_maps.generators_given")
+def _(torch):
+    """A generator that is set back is returned, and maps draw from it what the whole batch would."""
+    g = torch.Generator()
+    state = g.get_state()
+    yield "itself", g.set_state(state) is g
+    for randomness in ("same", "different"):
+        for k, draw in enumerate((lambda t: t.clone().normal_(generator=g), lambda t: torch.bernoulli(t / 2, generator=g),
+                                  lambda t: torch.multinomial(t[0], 3, generator=g) if randomness == "different" else torch.rand(3, generator=g))):
+            yield f"{randomness} {k}", attempt(lambda draw=draw, g=g.set_state(state): torch.vmap(draw, randomness=randomness)(torch.ones(3, 2, 5)))

@@ -84,8 +84,9 @@ class Generator(rng.Generator):
         return _tensor(rng.Generator.get_state(self), dtypes.uint8)
 
     def set_state(self, new_state):
-        """Continue from a state."""
+        """Continue from a state; returns itself."""
         rng.Generator.set_state(self, _bytes(new_state))
+        return self
 
     def __reduce__(self):
         offset = self.offset if self.counts else None
