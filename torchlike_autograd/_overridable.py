@@ -22,6 +22,12 @@ _NOT_ASKED = frozenset((
     "broadcast_shapes", "from_dlpack", "from_file", "from_numpy", "frombuffer", "get_default_device", "get_default_dtype", "get_rng_state", "initial_seed",
     "is_storage", "is_tensor", "is_warn_always_enabled", "manual_seed", "range", "seed", "set_default_device", "set_default_dtype",
     "set_default_tensor_type", "set_rng_state", "set_warn_always", "tril_indices", "triu_indices"))
+_OF_CLASS = (  # written with the class; attributes are among the properties, and what asks when it is called on an instance alone is left out
+    "chalf detach detach_ dim element_size is_complex is_contiguous is_floating_point is_signed ndimension nelement numel numpy requires_grad_ size "
+    "storage_offset tolist _is_view __array__ __contains__ __deepcopy__ __format__ __getitem__ __len__ __nonzero__ __repr__ __reversed__ __setitem__ "
+    "__setstate__ __eq__ __ge__ __gt__ __le__ __lt__ __ne__ __radd__ __rand__ __rdiv__ __rfloordiv__ __rlshift__ __rmod__ __rmul__ __ror__ __rpow__ "
+    "__rrshift__ __rsub__ __rxor__ __div__ __idiv__ __truediv__ " + " ".join(
+        f"__{i}{n}__" for n in ["add", "and", "floordiv", "lshift", "mod", "mul", "or", "rshift", "sub", "xor"] for i in ("", "i"))).split()
 _UNLISTED = frozenset(("torch.Tensor.as_subclass", "torch.Tensor._make_subclass"))
 _OF_OTHERS = frozenset(("device_mesh", "full_tensor", "placements", "redistribute"))  # what only tensors of torch.distributed have
 
@@ -38,6 +44,10 @@ def _published():
             f = inspect.getattr_static(space, name, None)
             if id(f) in _overriding.PATHS and callable(f) and not isinstance(f, type) and f"{where}.{name}" not in _UNLISTED:
                 yield where, name, f
+    for name in _OF_CLASS:
+        f = inspect.getattr_static(Tensor, name, None)
+        if f is not None:
+            yield _METHODS, name, f
 
 
 def _known(where, name):

@@ -119,7 +119,7 @@ def _(torch):
 
 @case("library_refused.annotations_in_quotes")
 def _(torch):
-    def f(x: torch.Tensor, n: "typing.List[int]") -> list["torch.Tensor"]:
+    def f(x: torch.Tensor, n: "list[int]") -> list["torch.Tensor"]:
         return [x]
 
     f.__globals__["torch"] = torch

@@ -17,6 +17,10 @@ def _(torch):
     yield "ignored", [getattr(torch, n) in silent for n in ("zeros", "ones", "arange", "empty", "randn")]
     yield "where", torch.add in found[torch], torch.einsum in found[torch.functional], torch.linalg.norm in found[torch.linalg], torch.fft.fft in found[torch.fft]
     yield "of a tensor", [getattr(torch.Tensor, n) in found[torch.Tensor] for n in ("add", "add_", "view", "sum", "exp")]
+    names = ("__add__", "__iadd__", "__rsub__", "__getitem__", "__eq__", "numpy", "size", "detach", "is_contiguous", "tolist")
+    yield "written with the class", [getattr(torch.Tensor, n) in found[torch.Tensor] for n in names]
+    stand_ins = torch.overrides.get_testing_overrides()
+    yield "stand-ins of those", [stand_ins[getattr(torch.Tensor, n)](torch.ones(1), *[1] * n.startswith("__")) for n in names]
     yield "of nn.functional", [getattr(torch.nn.functional, n) in found[torch.nn.functional] for n in ("linear", "softmax", "cross_entropy", "dropout")]
 
 
