@@ -119,9 +119,10 @@ def _(torch):
 
 @case("library_refused.annotations_in_quotes")
 def _(torch):
-    def f(x: torch.Tensor, n: "list[int]") -> list["torch.Tensor"]:
+    def f(x, n):
         return [x]
 
+    f.__annotations__ = {"x": torch.Tensor, "n": "typing.List[int]", "return": list["torch.Tensor"]}
     f.__globals__["torch"] = torch
     yield "inside", torch.library.infer_schema(f, mutates_args=())
 
