@@ -19,6 +19,7 @@ from ._core import readonly as _readonly
 from ._core.devices import device
 from ._core.dtypes import can_cast, dtype, finfo, iinfo, promote_types
 from ._core.layouts import (
+    _mkldnn,
     channels_last,
     channels_last_3d,
     contiguous_format,

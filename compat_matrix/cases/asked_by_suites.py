@@ -1,5 +1,8 @@
 """What the test suites of libraries ask: unmodified suites found these."""
 
+import dataclasses
+import importlib
+
 from compat_matrix.case import case
 
 
@@ -208,3 +211,42 @@ def _(torch):
             yield name, str(e).splitlines()[0]
     guards = import_module(torch.__name__ + "._guards")
     yield "nothing traced", guards.detect_fake_mode(), guards.active_fake_mode(), guards.TracingContext.try_get()
+
+
+def _words(f):
+    """"ok", or the class and words of a refusal."""
+    try:
+        f()
+    except (RuntimeError, TypeError, ValueError, NotImplementedError) as refused:
+        return type(refused).__name__, str(refused)
+    return "ok"
+
+
+@case("asked_by_suites.layers_and_their_functions")
+def _(torch):
+    """Convolutions begin alike in every format; `fold` without blocks; running statistics with tangents; sparse gradients detached in place."""
+    F, fw = torch.nn.functional, torch.autograd.forward_ad
+    conv = torch.nn.Conv3d(2, 3, 2)
+    for form in (torch.contiguous_format, torch.channels_last_3d):
+        conv.to(memory_format=form)
+        torch.manual_seed(42)
+        conv.reset_parameters()
+        yield str(form), conv.weight.detach().contiguous(), conv.bias.detach(), conv.weight.requires_grad, conv.weight.is_contiguous(memory_format=form)
+    yield "no blocks", _words(lambda: F.fold(torch.zeros(1, 12, 12), (4, 5), (2, 2), dilation=8))
+    yield "too large", _words(lambda: F.fold(torch.zeros(3, 7), 16, 7318349394477056))
+    for training in (False, True):
+        for which in ((0,), (1, 2), (0, 1), (0, 2)):
+            given = [torch.ones(3, 2), torch.zeros(2), torch.ones(2)]
+            with fw.dual_level():
+                given = [fw.make_dual(x, torch.ones_like(x)) if i in which else x for i, x in enumerate(given)]
+                yield f"{training} {which}", _words(lambda given=given, training=training: F.batch_norm(*given, training=training))
+    pytree = importlib.import_module(torch.__name__ + ".utils._pytree")
+    for i, kw in enumerate(({"field_names": ["x", "q"]}, {"field_names": ["x", "y"], "drop_field_names": ["y"]}, {"drop_field_names": ["y"]})):
+        made = dataclasses.make_dataclass("Made", [("x", int), ("y", int, 0)])
+        yield f"fields {i}", _words(lambda made=made, kw=kw: pytree.register_dataclass(made, **kw)), len(pytree.tree_leaves(made(1, 2)))
+    table = torch.nn.Embedding(4, 2, sparse=True)
+    table(torch.tensor([1, 1])).sum().backward()
+    grad = table.weight.grad
+    yield "detached", grad.detach_() is grad, grad.requires_grad
+    x = grad.clone().requires_grad_() * 2
+    yield "history", x.grad_fn is not None, x.detach_() is x, x.grad_fn, x.requires_grad, x.to_dense()

@@ -44,8 +44,8 @@ def _made(cls, *names):
     return found
 
 
-strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, jagged = _made(
-    layout, "strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged")
+strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc, jagged, _mkldnn = _made(
+    layout, "strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged", "_mkldnn")
 contiguous_format, preserve_format, channels_last, channels_last_3d = _made(
     memory_format, "contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 

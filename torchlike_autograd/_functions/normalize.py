@@ -131,6 +131,8 @@ def _float(name, word, place, x):
 def _normalized(input, weight, bias, mean, var, training, momentum, eps, batch=_batch):
     """(result, mean, inverse deviation, mean and variance in double precision); running statistics are updated."""
     _not_differentiable("native_batch_norm", running_mean=mean, running_var=var)
+    if not training and levels.dual(input._tl_v) and any(x is not None and levels.dual(x._tl_v) for x in (mean, var)):
+        raise RuntimeError("batch_norm is not differentiable wrt running_mean and running_var, they cannot have forward grad defined")
     looked_at = training and mean is not None and var is not None and thread.state.saved_hooks  # a hook that ends a second run early comes after torch's update
     if looked_at:
         with no_grad():

@@ -65,6 +65,8 @@ def _check_columns(x, output_size, kernel_size, dilation, padding, stride):
         raise RuntimeError("Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, but got: "
                            f"{list(x.shape)}")
     planes, at = x.shape[-2], x.ndim - 2
+    if math.prod(kernel_size) >= 2**63:
+        raise RuntimeError(f"Given kernel_width = {kernel_size[1]} and kernel_height = {kernel_size[0]} the product of kernel_width and kernel_height overflowed.")
     if planes % math.prod(kernel_size):
         raise RuntimeError(f"Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)={planes} and "
                            f"kernel_size={tuple(kernel_size)}.")
@@ -73,6 +75,9 @@ def _check_columns(x, output_size, kernel_size, dilation, padding, stride):
         raise RuntimeError(f"Given output_size={tuple(output_size)}, kernel_size={tuple(kernel_size)}, dilation={tuple(dilation)}, padding={tuple(padding)}, "
                            f"stride={tuple(stride)}, expected size of input's dimension 2 to match the calculated number of sliding blocks {counts[0]} * "
                            f"{counts[1]} = {counts[0] * counts[1]}, but got input.size(2)={x.shape[at + 1]}.")
+    if min(counts) < 1:
+        raise RuntimeError(f"Given output_size={tuple(output_size)}, kernel_size={tuple(kernel_size)}, dilation={tuple(dilation)}, padding={tuple(padding)}, "
+                           f"stride={tuple(stride)}, calculated shape of the array of sliding blocks as {tuple(counts)}, which is too small (non-positive)")
 
 
 @op("col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor", node="Col2ImBackward0", names=(),

@@ -22,6 +22,7 @@ log = logging.getLogger("torch.fx.node")
 _legal_ops = dict.fromkeys(["placeholder", "get_attr", "call_function", "call_method", "call_module", "output", "root"])
 Target = typing.Callable[..., typing.Any] | str
 Argument = typing.Any
+ArgumentT = typing.TypeVar("ArgumentT", bound=Argument)
 _side_effectful_need_to_be_preserved_pre_dispatch: list = []
 _side_effectful_functions: set = set()
 

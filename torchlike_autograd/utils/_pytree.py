@@ -184,14 +184,16 @@ def register_pytree_node(cls, flatten_fn, unflatten_fn, *, serialized_type_name=
 def register_dataclass(cls, *, field_names=None, drop_field_names=None, serialized_type_name=None):
     """Take a dataclass apart into its fields (those that are None stay in the form), or any class into the named ones, which it is made of."""
     if dataclasses.is_dataclass(cls):
-        declared, dropped = {f.name for f in dataclasses.fields(cls) if f.init}, set(drop_field_names or ())
-        given = declared if field_names is None else set(field_names) - dropped
-        if lacking := declared - given - dropped:
-            raise ValueError(f"field_names does not include all dataclass fields.\nMissing fields in `field_names`: {lacking}. If you want to include these "
-                             "fields in the pytree, please add them to `field_names`, otherwise please add them to `drop_field_names`.\n")
+        declared, wrong = {f.name for f in dataclasses.fields(cls) if f.init}, ""
+        declared -= set(drop_field_names or ()) if field_names is not None else set()  # as in torch 2.13: nothing is left out unless the others are named
+        given = declared if field_names is None else set(field_names)
+        if lacking := declared - given:
+            wrong += (f"Missing fields in `field_names`: {lacking}. If you want to include these "
+                      "fields in the pytree, please add them to `field_names`, otherwise please add them to `drop_field_names`.\n")
         if strange := given - declared:
-            raise ValueError(f"field_names does not include all dataclass fields.\nUnexpected fields in `field_names`: {strange}. Please remove these fields, "
-                             "or add them to `drop_field_names`.\n")
+            wrong += f"Unexpected fields in `field_names`: {strange}. Please remove these fields, or add them to `drop_field_names`.\n"
+        if wrong:
+            raise ValueError(f"field_names does not include all dataclass fields.\n{wrong}")
         names = [f.name for f in dataclasses.fields(cls) if f.name in given]
     elif field_names is None:
         raise ValueError(f"field_names must be specified with a list of all fields used to initialize {cls}, as it is not a dataclass.")

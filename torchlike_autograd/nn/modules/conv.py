@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..._functions.create import empty
+from ..._core.layouts import contiguous_format
+from ..._functions.create import empty, empty_like
+from ...autograd.grad_mode import no_grad
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter, UninitializedParameter
@@ -69,8 +71,12 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """Uniform values by the number of inputs of one output."""
-        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        """Uniform values by the number of inputs of one output, the same ones however the weight lies in memory."""
+        if self.weight.is_contiguous():
+            init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        else:
+            with no_grad():
+                self.weight.copy_(init.kaiming_uniform_(empty_like(self.weight, memory_format=contiguous_format), a=math.sqrt(5)))
         if self.bias is not None:
             fan_in, _ = init._calculate_fan_in_and_fan_out(self.weight)
             if fan_in != 0:

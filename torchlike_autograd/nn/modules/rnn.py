@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import types
+import weakref
 
 from ..._core.autocasting import here as _autocast
 from ..._core.composite import COMPOSITES
@@ -147,6 +148,14 @@ class RNNBase(Module):
 
     def _init_flat_weights(self):
         self._flat_weights = [getattr(self, n, None) for n in self._flat_weights_names]
+        self._flat_weight_refs = [None if w is None else weakref.ref(w) for w in self._flat_weights]
+
+    def _update_flat_weights(self):
+        """Others may stand in the place of the weights, as `torch.func.functional_call` puts them there."""
+        for ref, name in zip(self._flat_weight_refs, self._flat_weights_names):
+            weight = getattr(self, name, None)
+            if weight is not None and ref is not None and ref() is not weight:
+                return self._init_flat_weights()
 
     def __setattr__(self, attr, value):
         if "_flat_weights_names" in self.__dict__ and attr in self._flat_weights_names:
@@ -163,6 +172,10 @@ class RNNBase(Module):
         out = super()._apply(fn, recurse)
         self._init_flat_weights()
         return out
+
+    def __getstate__(self):
+        self._update_flat_weights()
+        return {k: v for k, v in super().__getstate__().items() if k != "_flat_weight_refs"}
 
     def __setstate__(self, d):
         super().__setstate__(d)
@@ -230,6 +243,7 @@ class RNNBase(Module):
 
     def forward(self, input, hx=None):
         """(output, last state); input (T, B, *), (B, T, *) with batch_first, (T, *), or packed."""
+        self._update_flat_weights()
         if isinstance(input, PackedSequence):
             return _forward_packed(self, input, hx)
         if input.dim() not in (2, 3):

@@ -7,24 +7,9 @@ import functools
 import torchlike_autograd as torch
 
 from ...utils import _pytree as pytree
+from ._expanded_weights.expanded_weights_impl import ExpandedWeight
 
 __all__ = ["call_for_per_sample_grads"]
-
-
-class _Spread(torch.autograd.Function):
-    """A parameter once for each sample; its backward pass keeps what arrives for each, and gives nothing on."""
-
-    @staticmethod
-    def forward(ctx, parameter, size, scale):
-        ctx.parameter, ctx.scale = parameter, scale
-        return parameter.expand(size, *parameter.shape)
-
-    @staticmethod
-    def backward(ctx, grad):
-        grad = grad * ctx.scale if ctx.scale != 1 else grad.clone()
-        known = getattr(ctx.parameter, "grad_sample", None)
-        ctx.parameter.grad_sample = grad if known is None else known + grad
-        return None, None, None
 
 
 def _batch_size(values, dim):
@@ -59,30 +44,15 @@ def _check(module, batch_size, loss_reduction):
 def call_for_per_sample_grads(module, *, batch_size=None, loss_reduction="sum", batch_first=True):
     """The module's forward; a backward pass through it gives its parameters `grad_sample`, one gradient for each sample, instead of `grad`.
 
-    Each sample goes through the module by itself, as a batch of one, by `torch.func.vmap`.  loss_reduction: "mean" where the loss is a mean over samples.
+    loss_reduction: "mean" where the loss is a mean over samples.  Batch norms mix samples, and are refused.
     """
     _check(module, batch_size, loss_reduction)
     dim = 0 if batch_first else 1
 
     @functools.wraps(module.forward)
     def wrapper(*args, **kwargs):
-        leaves, spec = pytree.tree_flatten((args, kwargs))
-        size = _batch_size(leaves, dim) if batch_size is None else batch_size
-        scale = size if loss_reduction == "mean" else 1
-        held = dict(module.named_parameters())
-        spread = {k: _Spread.apply(p, size, scale) for k, p in held.items() if p.requires_grad}
-        if not spread:
-            return module(*args, **kwargs)
-        mapped = [isinstance(x, torch.Tensor) and x.ndim > dim and x.shape[dim] == size for x in leaves]
-
-        def one(own, *batched):
-            batched = iter(batched)
-            every = [next(batched).unsqueeze(dim) if m else x for x, m in zip(leaves, mapped, strict=True)]
-            args, kwargs = pytree.tree_unflatten(every, spec)
-            out = torch.func.functional_call(module, {**held, **own}, args, kwargs)
-            return pytree.tree_map_only(torch.Tensor, lambda t: t.squeeze(dim), out)
-
-        given = [x for x, m in zip(leaves, mapped, strict=True) if m]
-        return torch.func.vmap(one, in_dims=(0, *(dim,) * len(given)), out_dims=dim, randomness="different")(spread, *given)
+        size = _batch_size(pytree.tree_leaves((args, kwargs)), dim) if batch_size is None else batch_size
+        held = {k: ExpandedWeight(p, size, loss_reduction) if p.requires_grad else p for k, p in module.named_parameters()}
+        return torch.func.functional_call(module, held, args, kwargs)
 
     return wrapper

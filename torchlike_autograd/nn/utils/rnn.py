@@ -94,11 +94,11 @@ def invert_permutation(permutation):
 
 def _lengths(lengths, steps):
     """The lengths as a list; torch's words for what does not fit."""
+    if not steps.numel():
+        raise RuntimeError("Cannot pack empty tensors.")
     lengths = as_tensor(lengths, dtype=int64)
     if lengths.ndim != 1:
         raise RuntimeError(f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.ndim}D cpu Long tensor")
-    if not steps.numel():
-        raise RuntimeError("Cannot pack empty tensors.")
     found, batch = lengths.tolist(), steps.size(1)
     if len(found) != batch:
         raise RuntimeError(f"Expected `len(lengths)` to be equal to batch_size, but got {len(found)} (batch_size={batch})")
@@ -133,7 +133,11 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
 
 def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
     """(padded (T, B, *), lengths) of a packed sequence."""
+    if sequence.batch_sizes.ndim != 1:
+        raise RuntimeError(f"'lengths' argument should be a 1D CPU int64 tensor, but got {sequence.batch_sizes.ndim}D cpu Long tensor")
     sizes = sequence.batch_sizes.tolist()
+    if not sizes:
+        raise RuntimeError("batch_sizes can not be empty")
     steps = len(sizes)
     if total_length is not None:
         if total_length < steps:

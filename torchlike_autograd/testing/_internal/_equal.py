@@ -11,12 +11,13 @@ import numpy as np
 from ..._functions.data import as_tensor
 from ..._functions.storages import TypedStorage
 from ..._tensor import Tensor
-from ...nn import ModuleList, ParameterList, Sequential
+from ...nn import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .._comparison import _compare_numbers, _compare_tensors, _placed, _tolerances
 
 _ARRAYS = (Tensor, np.ndarray)
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 _IN_ORDER = (Sequence, ModuleList, ParameterList, Sequential)
+_NAMED = (Mapping, ModuleDict, ParameterDict)
 _BOOLS = (bool, np.bool_)
 
 
@@ -42,7 +43,7 @@ def _compare(x, y, options, at):
             return None if text is None else _placed(text, at)
     if isinstance(x, _IN_ORDER) and isinstance(y, _IN_ORDER) and not isinstance(x, str) and not isinstance(y, str):
         return _sequences(x, y, options, at)
-    if isinstance(x, Mapping) and isinstance(y, Mapping):
+    if isinstance(x, _NAMED) and isinstance(y, _NAMED):
         return _mappings(x, y, options, at)
     return None if _same(x, y) else _placed(f"Object comparison failed: {x!r} != {y!r}", at)
 

@@ -437,11 +437,10 @@ class swap(parametrize):
     """One test for each setting of `SwapTensorsGuard`."""
 
     def __init__(self, swap_values):
-        self.swap_values = swap_values
+        super().__init__("swap", swap_values)
 
-    def variants(self, test, generic_cls, device_cls):
-        """(test, name of the setting, arguments, function to decorators)."""
-        for value in self.swap_values:
+    def _parametrize_test(self, test, generic_cls, device_cls):
+        for value in self.values:
             yield wrapSwapTensorsTest(value)(test), f"swap_{value}", {}, lambda _: []
 
 

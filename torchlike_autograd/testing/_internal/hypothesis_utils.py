@@ -24,11 +24,11 @@ def array_shapes(min_dims=1, max_dims=None, min_side=1, max_side=None, max_numel
 
 @st.composite
 def tensor(draw, shapes=None, elements=None, qparams=None, dtype=np.float32):
-    """An array of one of the shapes, of numbers up to a million unless `elements` says otherwise."""
+    """(an array of one of the shapes, of numbers up to a million unless `elements` says otherwise, and None: it is not quantized)."""
     if qparams is not None:
         raise NotImplementedError("torch.testing._internal.hypothesis_utils.tensor: there are no quantized tensors here")
     shape = draw(shapes if isinstance(shapes, st.SearchStrategy) else st.sampled_from(shapes))
-    return draw(stnp.arrays(dtype=dtype, shape=shape, elements=floats(-1e6, 1e6, allow_nan=False) if elements is None else elements))
+    return draw(stnp.arrays(dtype=dtype, shape=shape, elements=floats(-1e6, 1e6, allow_nan=False) if elements is None else elements)), None
 
 
 def assert_deadline_disabled():

@@ -2,8 +2,9 @@
 
 Workers run in this process, one after the other, because XLA's threads do not survive a fork.  Everything else is as with PyTorch's processes: each has its own
 copy of the dataset object (and of the objects and containers that it holds, up to a size; arrays and what cannot be copied are shared), its own seeds for
-torch, `random` and NumPy, its `get_worker_info()`; keys are drawn `prefetch_factor` batches ahead for each worker, and batches come in the same order.  What
-differs: a worker computes when its batch is asked for, globals are shared with it, `timeout` and `multiprocessing_context` are checked and change nothing.
+torch, `random` and NumPy, its `get_worker_info()`; keys are drawn `prefetch_factor` batches ahead for each worker, and batches come in the same order; with
+`in_order=False` in the order in which workers that run at once would have had them ready.  What differs: a worker computes when its batch is asked for, globals
+are shared with it, `timeout` and `multiprocessing_context` are checked and change nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import multiprocessing
 import multiprocessing.context
 import os
 import random
+import time
 import traceback
 from typing import Any, Generic, TypeVar
 
@@ -300,7 +302,7 @@ class _Worker:
     def __init__(self, loader, i, base_seed):
         self.loader, self.i = loader, i
         seed = base_seed + i
-        self.active = True
+        self.active, self.waiting, self.clock, self.ready = True, collections.deque(), 0.0, None
         dataset = own_copy(loader.dataset)
         self.info = WorkerInfo(id=i, num_workers=loader.num_workers, seed=seed, dataset=dataset, rng=None, worker_method="multiprocessing")
         self.fetcher = self.states = None
@@ -316,7 +318,8 @@ class _Worker:
 
     def restart(self):
         """Begin an epoch with the random state and the dataset object that there are."""
-        self.active = True
+        self.active, self.ready, self.clock = True, None, 0.0
+        self.waiting.clear()
         self._inside(self._refetch)
 
     def _refetch(self):
@@ -325,6 +328,26 @@ class _Worker:
     def fetch(self, keys):
         """A batch, made in this worker's state."""
         return self._inside(lambda: self.fetcher.fetch(keys))
+
+    def finish(self):
+        """When this worker is done with the first of its keys, by its own clock; what came of them stays until `take`."""
+        if self.ready is None:
+            begun = time.perf_counter()
+            try:
+                self.ready = self.fetch(self.waiting[0]), None
+            except Exception as e:
+                self.ready = None, e
+            self.clock += time.perf_counter() - begun
+        return self.clock
+
+    def take(self):
+        """The batch of the first of its keys, or what was raised for it."""
+        self.finish()
+        self.waiting.popleft()
+        (data, raised), self.ready = self.ready, None
+        if raised is not None:
+            raise raised
+        return data
 
     def _inside(self, f):
         outer = default_generator.get_state(), random.getstate(), np.random.get_state()
@@ -447,30 +470,40 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             super()._reset(loader)
             for w in self._workers:  # they go on with their seeds: none is drawn, as in torch
                 w.restart()
-        self._worker_queue_idx_cycle, self._tl_waiting = itertools.cycle(range(self._num_workers)), collections.deque()
+        self._worker_queue_idx_cycle, self._tl_turns = itertools.cycle(range(self._num_workers)), collections.deque()
         for _ in range(self._num_workers * self._prefetch_factor):
             self._try_put_index()
 
     def _try_put_index(self):
-        """Give the next keys to the next worker that has not ended."""
+        """Give the next keys to the next worker that has not ended, and out of order to one that has not got its share yet."""
         try:
             keys = self._next_index()
         except StopIteration:
             return
+        share = self._prefetch_factor * self._num_workers // max(sum(w.active for w in self._workers), 1)
         for i in itertools.islice(self._worker_queue_idx_cycle, self._num_workers):
-            if self._workers[i].active:
-                self._tl_waiting.append((self._workers[i], keys))
+            worker = self._workers[i]
+            if worker.active and (self._in_order or len(worker.waiting) < share):
+                worker.waiting.append(keys)
+                self._tl_turns.append(worker)
                 return
 
+    def _next_worker(self):
+        """Whose batch comes next: that of the oldest keys, out of order the one that is ready first."""
+        if self._in_order:
+            return self._tl_turns.popleft()
+        first = min(dict.fromkeys(self._tl_turns), key=_Worker.finish)
+        self._tl_turns.remove(first)
+        return first
+
     def _next_data(self):
-        while self._tl_waiting:
-            worker, keys = self._tl_waiting.popleft()
-            if not worker.active:
-                continue
+        while self._tl_turns:
+            worker = self._next_worker()
             try:
-                data = worker.fetch(keys)
+                data = worker.take()
             except StopIteration:
                 worker.active = self._dataset_kind != _DatasetKind.Iterable
+                self._tl_turns = collections.deque(w for w in self._tl_turns if w.active)
                 self._try_put_index()
                 if worker.active:
                     raise
