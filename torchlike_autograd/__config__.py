@@ -10,6 +10,11 @@ def show() -> str:
     return f"torchlike_autograd for PyTorch {_version} built with:\n  - JAX {_jax.__version__}\n"
 
 
+def _cxx_flags() -> str:
+    """The flags of a C++ compiler: none was asked."""
+    return ""
+
+
 def parallel_info() -> str:
     """How work is spread over threads, as text."""
     import os

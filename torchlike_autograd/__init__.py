@@ -42,8 +42,8 @@ _ASKED_ELSEWHERE = {"has_mps": "mps.is_built", "has_cuda": "cuda.is_built", "has
 
 
 _LATER = frozenset((  # modules that are seldom asked for: imported then
-    "__future__", "_compile", "_custom_op", "_custom_ops", "_dispatch", "_higher_order_ops", "_jit_internal", "_linalg_utils", "_lobpcg", "_prims_common",
-    "_subclasses", "_utils", "_utils_internal", "ao", "distributions", "fx", "monitor", "quantization", "sparse"))
+    "__future__", "_compile", "_custom_op", "_custom_ops", "_dispatch", "_higher_order_ops", "_inductor", "_jit_internal", "_linalg_utils", "_lobpcg",
+    "_prims_common", "_subclasses", "_utils", "_utils_internal", "ao", "distributions", "fx", "monitor", "quantization", "sparse"))
 
 _OF_MODULES = {"_disable_dynamo": "_compile", "classes": "_classes", "lobpcg": "_lobpcg", "FileCheck": "testing", "_mkldnn": "_api"}  # likewise what they hold
 

@@ -41,6 +41,7 @@ from ._core.layouts import (
     strided,
 )
 from ._core.saying import warn as _warn
+from ._core.shapes import as_long as _as_long
 from ._tensor import Size, Tensor
 
 _publish.install(globals(), "torch")
@@ -214,7 +215,7 @@ def set_num_threads(*args, **kwargs):
         raise TypeError(f"torch.set_num_threads() takes exactly one argument ({len(args)} given)")
     if type(args[0]).__name__ != "int":
         raise RuntimeError(f"set_num_threads expects an int, but got {type(args[0]).__name__}")
-    if args[0] <= 0:
+    if _as_long(args[0]) <= 0:
         raise RuntimeError("set_num_threads expects a positive integer")
     _threads[:] = args
 

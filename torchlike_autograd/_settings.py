@@ -10,6 +10,7 @@ import sys
 from ._core import config as _config
 from ._core import devices as _devices
 from ._core.enums import enumeration
+from ._core.shapes import is_long
 from ._core.words import type_name
 from ._tensor import Tensor
 
@@ -87,6 +88,8 @@ def set_num_interop_threads(*args, **kwargs):
         raise TypeError(f"torch.set_num_interop_threads() takes exactly one argument ({len(args)} given)")
     if type(args[0]).__name__ != "int":
         raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(args[0]).__name__}")
+    if not is_long(args[0]):
+        raise ValueError("Overflow when unpacking long")
     if args[0] <= 0:
         raise RuntimeError("set_num_interop_threads expects a positive integer")
     if _interop:

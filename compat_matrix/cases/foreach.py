@@ -137,3 +137,12 @@ def _(torch):
     for name in ("abs", "clone", "sigmoid_", "zero_", "norm", "max"):
         f = getattr(torch, f"_foreach_{name}")
         yield name, [attempt(lambda f=f, a=a: f(*a)) for a in (([torch.ones(2)], 1, 2, 3), (), (torch.ones(2),), ([1],), ([],), (3,))], attempt(lambda f=f: f([torch.ones(2)], foo=1))
+
+
+@case("foreach.packed_scalars")
+def _(torch):
+    """Scalars in a tensor: contiguous, of one dim, as many as there are tensors."""
+    for n in (1, 2):
+        for name, s in (("number", torch.tensor(2.0)), ("one", torch.tensor([2.0])), ("two", torch.tensor([2.0, 3.0])), ("matrix", torch.tensor([[2.0, 3.0]])),
+                        ("apart", torch.ones(4)[::2])):
+            yield f"{n} {name}", attempt(lambda n=n, s=s: torch._foreach_addcmul(*([torch.ones(2)] * n for _ in range(3)), s))

@@ -512,3 +512,99 @@ def _(torch):
         yield f"{shape} {count} {dim}", out, out._is_view()
     deprecated = importlib.import_module(f"{torch.__name__}._functorch.deprecated")
     yield "deprecated", sorted(n for n in ("vmap", "grad", "jvp", "make_functional") if callable(getattr(deprecated, n)))
+@case("found_by_suites.histograms_of_extremes")
+def _(torch):
+    """`histc` of one value, also where a number further is none, of ranges that overflow, and what it refuses first."""
+    most, inf, nan = torch.finfo(torch.float32).max, float("inf"), float("nan")
+    for values in ([most, most], [-most], [-most, most, 0.0], [3e9, 3e9], [16777216.0], [inf], [nan], [1.0, nan], [nan] * 3, []):
+        yield f"{values}", _made(lambda v=values: torch.histc(torch.tensor(v), 4))
+    for kind in ("int32", "bool", "complex64", "uint16"):
+        t = torch.tensor([1, 2], dtype=getattr(torch, kind))
+        for named, more in (("crossed", {"min": 5, "max": 1}), ("given", {"min": 1, "max": 5}), ("found", {}), ("none", {"bins": 0})):
+            yield f"{kind} {named}", _made(lambda t=t, more=more: torch.histc(t, **{"bins": 4, **more}))
+
+
+@case("found_by_suites.rows_with_nan_in_order")
+def _(torch):
+    """Few rows are put in order by insertion, and NaN is neither before nor after another value."""
+    nan = float("nan")
+    for n, rows in enumerate(([nan, 0, 0, nan, nan, 1], [[nan, 0], [0, 1], [nan, 0], [0, 1], [0, 0]], [[1, nan], [1, nan], [nan, 1], [nan, 2], [0, nan]])):
+        yield str(n), torch.unique(torch.tensor(rows), return_inverse=True, return_counts=True, dim=0)
+
+
+@case("found_by_suites.values_of_sparse_tensors_written")
+def _(torch):
+    """What is written to the values of a sparse tensor, or of a sparse gradient, is seen in it."""
+    t = torch.sparse_coo_tensor(torch.tensor([[0, 1], [2, 0]]), torch.tensor([16.0, 32.0]), (2, 3)).coalesce()
+    t.values().mul_(2)
+    yield "values", t.to_dense()
+    t.values()[0] = 5
+    yield "element", t.to_dense()
+    rows = torch.eye(2).to_sparse_csr()
+    rows.values().mul_(3)
+    yield "csr", rows.to_dense()
+    x = torch.eye(2).to_sparse().requires_grad_()
+    torch.sparse.sum(x * 3).backward()
+    x.grad._values().mul_(2)
+    yield "grad", x.grad.to_dense()
+    kept = torch.ones(2, requires_grad=True)
+    values = torch.sparse_coo_tensor([[0, 1]], kept * 1, (2,)).coalesce().values()
+    (values * values).sum().backward()
+    yield "history", (kept.grad, values.grad_fn.name())
+
+
+@case("found_by_suites.arrays_in_sizes")
+def _(torch):
+    """An array without dims is an int in a list of them, but for a single one; other things around sizes and memory."""
+    a, x = np.array(2), torch.ones(2, 3)
+    for n, f in enumerate((lambda: torch.zeros(a), lambda: torch.ones(a, 3), lambda: torch.ones((np.int64(2), a)), lambda: x.new_zeros(a, 3), lambda: x.tile(a),
+                           lambda: x.expand(a, 3), lambda: x.sum((np.array(0),)), lambda: x.permute((1, np.array(0))), lambda: torch.full((a,), 1.0),
+                           lambda: x.unsqueeze(np.array(0)), lambda: torch.ones(np.array(2.0), 3), lambda: torch.ones((np.array([2]), 3)))):
+        yield str(n), _made(f)
+
+    class Wild:
+        def __radd__(self, other):
+            return 42
+
+    yield "added", torch.Size([1]) + Wild()
+    yield "empty", (torch.empty(2, 2)[0:0].view(0, 1).data_ptr(), torch.empty(2, 2).resize_(0, 2).data_ptr())
+    for name, memory in (("untyped", lambda n: torch.empty(n).untyped_storage()), ("typed", lambda n: torch.empty(n).storage())):
+        yield f"size {name}", memory(10).__sizeof__() - memory(0).__sizeof__()
+    yield "copied", torch.tensor([1, 2], dtype=torch.uint8).untyped_storage().__copy__().tolist()
+
+
+@case("found_by_suites.classes_of_device_tests")
+def _(torch):
+    """A class of a device's tests derives from the generic one, which has no tests any more: `super()` in its methods finds its way."""
+    devices = importlib.import_module(f"{torch.__name__}.testing._internal.common_device_type")
+    utils = importlib.import_module(f"{torch.__name__}.testing._internal.common_utils")
+
+    class Generic(utils.TestCase):
+        ready = False
+
+        def setUp(self):
+            super().setUp()
+            self.ready = True
+
+        def test_it(self, device):
+            assert self.ready and device == "cpu"
+
+    scope = {"Generic": Generic}
+    devices.instantiate_device_type_tests(Generic, scope, only_for="cpu")
+    made = scope["GenericCPU"]
+    result = made("test_it_cpu").run()
+    yield "made", (sorted(scope), issubclass(made, Generic), hasattr(Generic, "test_it"), result is None or result.wasSuccessful())
+
+
+@case("found_by_suites.sparse_tensors_keep_their_dtype")
+def _(torch):
+    """A sparse tensor that is written keeps its dtype, or refuses."""
+    a = torch.tensor([[1, 0], [0, 2]])
+    for kind in ("uint8", "int16", "float32"):
+        x = a.to(getattr(torch, kind))
+        for other in ("int16", "float64"):
+            y = a.to(getattr(torch, other)).to_sparse()
+            for name in ("add_", "sub_", "mul_", "copy_"):
+                yield f"{kind} {name} {other}", _made(lambda x=x, y=y, name=name: getattr(x.to_sparse(), name)(y).to_dense())
+        yield f"{kind} div_", _made(lambda x=x: x.to_sparse().div_(2).to_dense())
+        yield f"{kind} dense", _made(lambda x=x: x.clone().mul_(a.to(x.dtype).to_sparse()))

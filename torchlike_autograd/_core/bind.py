@@ -19,7 +19,7 @@ from .dispatch import inplace, into, run
 from .hot import PLAIN, binary, twin, unary, view, with_number, wrapped
 from .overriding import Overridden
 from .record import number_kind
-from .shapes import as_long
+from .shapes import as_long, is_index_array
 
 NUMBERS = (float, int, bool, complex)
 _ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "a": "self", "x1": "self", "x2": "other",
@@ -80,7 +80,7 @@ def number(x):
 def _ints(x, fill):
     if isinstance(x, (list, tuple)):
         try:
-            return tuple([_int(i) for i in x])
+            return tuple([_int(operator.index(i) if is_index_array(i) else i) for i in x])
         except ValueError:  # more than 64 bits: torch's TypeError says where, for a number alone it is this
             raise Mismatch from None
     if isinstance(x, Tensor) and fill is None:
@@ -166,9 +166,12 @@ def bind(op, args, kwargs, spread=True):
     return spec_of(op, tuple(statics), tuple(pattern)), flat
 
 
+def _one_int(x):
+    return isinstance(x, (int, np.integer)) or is_index_array(x) or (isinstance(x, Tensor) and x.numel() == 1)
+
+
 def _assign(op, params, args, kwargs, spread=True):
-    if (spread and op.varargs and args[1:] and all(isinstance(a, (int, np.integer)) or (isinstance(a, Tensor) and a.numel() == 1) for a in args[1:])
-            and not isinstance(args[1], bool)):
+    if spread and op.varargs and args[1:] and all(_one_int(a) for a in args[1:]) and not isinstance(args[1], bool):
         args = (args[0], (args[1], *(int(a) if isinstance(a, bool) else a for a in args[2:])))  # only the first says whether they are ints
     n = sum(not p.kw_only for p in params)
     if len(args) > n:

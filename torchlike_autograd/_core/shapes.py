@@ -6,6 +6,8 @@ import functools
 import math
 import os
 
+import numpy as np
+
 __all__ = ["broadcast", "contiguous_strides", "numel", "sized_dim", "wrap_dim", "wrap_dims"]
 
 numel = math.prod
@@ -56,6 +58,11 @@ def as_long(n: int) -> int:
     if not is_long(n):
         raise ValueError(OVERFLOW)
     return n
+
+
+def is_index_array(x):
+    """Whether this is an array of NumPy's that stands for an int in a list of them."""
+    return isinstance(x, np.ndarray) and not x.ndim and x.dtype.kind in "iu"
 
 
 def wrap_dim(dim: int, ndim: int, *, scalar_ok: bool = True) -> int:

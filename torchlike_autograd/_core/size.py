@@ -32,7 +32,10 @@ class Size(tuple, metaclass=Shown):
         return tuple.__new__(Size, out) if isinstance(i, slice) else out
 
     def __add__(self, other):
-        if not isinstance(other, tuple):
+        if not isinstance(other, tuple):  # which may know how to be added
+            added = getattr(type(other), "__radd__", lambda *_: NotImplemented)(other, self)
+            if added is not NotImplemented:
+                return added
             raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to torch.Size")
         return _joined(self, other)
 

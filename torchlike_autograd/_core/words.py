@@ -20,7 +20,7 @@ from .._tensor import Tensor, from_array
 from . import devices, dtypes, errors, layouts, overriding
 from .bind import PLACES
 from .rng_stream import Generator
-from .shapes import OVERFLOW, as_long, is_long
+from .shapes import OVERFLOW, as_long, is_index_array, is_long
 
 _NUMPY_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
 _WITH_NUMBERS = frozenset(n + t for n in ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide") for t in ("", "_")) | {
@@ -103,14 +103,18 @@ def _is_int(x):
     return isinstance(x, (int, np.integer)) or (isinstance(x, Tensor) and x.dtype.category == dtypes.INT and x.numel() == 1)
 
 
+def _is_listed(x):
+    return _is_int(x) or is_index_array(x)
+
+
 def _is_number(x):
     return isinstance(x, (numbers.Number, np.number, np.bool_)) or (isinstance(x, Tensor) and x.ndim == 0)
 
 
 def _is_ints(x, name):
     if isinstance(x, (list, tuple)):
-        return not x or _is_int(x[0])
-    return name in _ONE_INT and _is_int(x)
+        return not x or _is_listed(x[0])
+    return name in _ONE_INT and _is_listed(x)
 
 
 _FITS = {
@@ -171,7 +175,7 @@ def refusal(name, sig, args, kwargs):
                 return _missing(name, sig.params[k:])
             continue
         x = args[place] if given else kwargs[key]
-        if spread and place == 0 and given and _is_int(x):
+        if spread and place == 0 and given and _is_listed(x):
             place = len(args)
             continue
         if not _fits(p, x, name):
@@ -223,7 +227,7 @@ def _unpacked(name, sig, args, kwargs):
         if p.word != "tuple of ints" or not isinstance(x, (list, tuple)):
             continue
         for i, n in enumerate(x):
-            if not isinstance(n, (bool, np.bool_)) and not _is_int(n):
+            if not isinstance(n, (bool, np.bool_)) and not _is_listed(n):
                 wrong = f'type must be tuple of ints,but got {type_name(n)}"'
             elif isinstance(n, int) and not is_long(n):
                 wrong = OVERFLOW
@@ -235,7 +239,7 @@ def _unpacked(name, sig, args, kwargs):
 
 def _bound(sig, args, kwargs):
     """(parameter, argument) of a call that a signature takes; ints given one by one as a list."""
-    if sig.positional == 1 and sig.params[0].word == "tuple of ints" and args and _is_int(args[0]):
+    if sig.positional == 1 and sig.params[0].word == "tuple of ints" and args and _is_listed(args[0]):
         args = (args,)
     return [*zip(sig.params, args), *((p, kwargs[p.name]) for p in sig.params[len(args):] if p.name in kwargs)]
 

@@ -215,6 +215,10 @@ def _ternary(name):
         _lists(name, self, tensor1, tensor2)
         by = scalars if scalars is not _ABSENT else 1 if value is _ABSENT else value
         if isinstance(by, Tensor):
+            if not by.is_contiguous():
+                raise RuntimeError("Expected scalars to be contiguous.")
+            if by.ndim != 1:
+                raise RuntimeError(f"Expected packed scalar Tensor to be of dimension 1. Got {by.ndim} instead.")
             if by.shape != (len(self),):
                 raise RuntimeError(f"Expected length of scalars to match input of length {len(self)} but got {by.numel()} instead.")
             by = by.tolist()

@@ -271,35 +271,51 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
     return input / size if out is None else named("div")(input, size, out=out)
 
 
+def _histc_range(a, low, high):
+    """The outermost edges: of the data where both are the same, a bit further apart where these are the same too."""
+    if low == high and a.size:
+        low, high = float(a.min()), float(a.max())
+        if low != low and a.size > 1:
+            low = high = -low  # the sign of a NaN that comes from vector instructions
+    if low == high:
+        x = np.float64(low) if a.dtype == np.float64 else np.float32(low)
+        with np.errstate(over="ignore"):
+            edges = min(x - 1, np.nextafter(x, -x.dtype.type(np.inf))), max(x + 1, np.nextafter(x, x.dtype.type(np.inf)))
+        low, high = (float(e if np.isfinite(e) else x) for e in edges)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"torch.histc: range of [{_signed(low)}, {_signed(high)}] is not finite")
+    if low > high:
+        raise RuntimeError("torch.histc: max must be larger than min")
+    return low, high
+
+
 def _signed(x):
-    return "-nan" if x != x else f"{x:g}"
+    return f"{'-' * (math.copysign(1, x) < 0)}nan" if x != x else f"{x:g}"
 
 
 @published("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0)")
 @by_example
 def histc(input, bins=100, min=0, max=0, *, out=None):
-    """Counts in bins of equal width between min and max (of the data where both are 0)."""
-    if not input.dtype.is_floating_point:
-        kernel = "aminmax_cpu" if (input.dtype.is_complex or input.dtype in WIDE) and not min and not max else "histogram_cpu"
-        kernel = "linspace_cpu" if input.dtype.name == "bool" else kernel
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.char_name}'")
+    """Counts in bins of equal width between min and max (of the data where both are the same)."""
+    kind = input.dtype
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if input.is_meta:
         return into("histc", out, input.new_zeros(bins), input)
-    a = input._tl_numpy().reshape(-1)
-    low, high = float(number(min)), float(number(max))
-    if low == high and a.size:
-        low, high = float(a.min()), float(a.max())
-    if low == high:
-        low, high = low - 1, high + 1
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"torch.histc: range of [{_signed(low)}, {_signed(high)}] is not finite")
-    if low > high:
-        raise RuntimeError("torch.histc: max must be larger than min")
-    inside = a[(a >= low) & (a <= high)]
-    places = np.minimum(((inside - a.dtype.type(low)) * a.dtype.type(bins) / a.dtype.type(high - low)).astype(np.int64), bins - 1)
-    t = from_array(np.bincount(places, minlength=bins).astype(input.dtype.np), input.dtype, like=input)
+    a, low, high = input._tl_numpy().reshape(-1), float(number(min)), float(number(max))
+    if low == high and a.size and (kind.is_complex or kind in WIDE):
+        raise NotImplementedError(f"\"aminmax_cpu\" not implemented for '{kind.char_name}'")
+    low, high = _histc_range(a, low, high)
+    if not kind.is_floating_point:
+        kernel = "linspace_cpu" if kind.name == "bool" or kind in WIDE else "histogram_cpu"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{kind.char_name}'")
+    a = a[(a >= low) & (a <= high)]
+    with np.errstate(over="ignore"):
+        width = a.dtype.type(high - low)
+    if not np.isfinite(width):  # no edge between is finite, nothing lies between two
+        a = a[:0]
+    places = np.minimum(((a - a.dtype.type(low)) * a.dtype.type(bins) / width).astype(np.int64), bins - 1)
+    t = from_array(np.bincount(places, minlength=bins).astype(kind.np), kind, like=input)
     return into("histc", out, beside(t, input), input)
 
 

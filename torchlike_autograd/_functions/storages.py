@@ -185,6 +185,12 @@ class UntypedStorage(StorageBase):
         """The bytes in memory of its own."""
         return UntypedStorage(from_numpy(self.bytes().copy()))
 
+    def __copy__(self):
+        return self.clone()
+
+    def __sizeof__(self):
+        return object.__sizeof__(self) + self.nbytes()
+
     def cpu(self):
         """The bytes on the host."""
         return self if self.device.type == "cpu" else UntypedStorage(self.tensor().cpu())
@@ -329,6 +335,9 @@ class TypedStorage(_StorageBase):
     def clone(self):
         """The elements in memory of its own."""
         return self._as(self.dtype)
+
+    def __sizeof__(self):
+        return object.__sizeof__(self) + self.nbytes()
 
     def cpu(self):
         """The elements on the host."""
@@ -501,8 +510,10 @@ def is_storage(obj, /):
 
 @composite("Tensor.data_ptr")
 def data_ptr(self):
-    """An address that is equal for tensors that start at the same element of one storage."""
+    """An address that is equal for tensors that start at the same element of one storage; 0 without elements."""
     belonging.refuse_pointer(self._tl_value())
+    if not self.numel():
+        return 0
     return UntypedStorage(self).data_ptr() + self.storage_offset() * self.element_size()
 
 

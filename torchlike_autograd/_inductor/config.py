@@ -12,6 +12,7 @@ force_fuse_int_mm_with_mul = force_layout_optimization = force_shape_pad = freez
 max_autotune_pointwise = memory_planning = nan_asserts = profile_bandwidth = reorder_for_compute_comm_overlap = use_fast_math = False
 allow_buffer_reuse = epilogue_fusion = fx_graph_cache = inplace_buffers = layout_optimization = loop_ordering_after_fusion = pattern_matcher = True
 permute_fusion = False
+graph_partition = True
 shape_padding = size_asserts = split_reductions = use_mixed_mm = True
 fx_graph_remote_cache = post_grad_custom_post_pass = post_grad_custom_pre_pass = joint_custom_post_pass = joint_custom_pre_pass = None
 compile_threads = 1

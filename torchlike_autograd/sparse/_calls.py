@@ -7,6 +7,7 @@ import numpy as np
 
 from .._core import layouts, publish
 from .._core.composite import named
+from .._core.dtypes import can_cast
 from .._core.shapes import broadcast
 from .._core.size import Size
 from .._tensor import Tensor
@@ -15,7 +16,7 @@ from ..autograd.graph import increment_version
 from . import _places
 from ._checking import says_young
 from ._members import answers
-from ._tensor import CALLS, dense_of, host, is_sparse, like, made, merge, nothing, places
+from ._tensor import CALLS, dense_of, host, is_sparse, like, made, merge, nothing, places, plain
 
 PUBLIC = publish.load_all()
 
@@ -180,26 +181,36 @@ def _become(s, new):
     return s
 
 
+def _written(s, new, operation):
+    """Let s be what an operator made, in its own dtype."""
+    if not can_cast(new.dtype, s.dtype):
+        raise RuntimeError(f"Can't convert result type {new.dtype.char_name} to output {s.dtype.char_name} in {operation} operation")
+    return _become(s, new if new.dtype is s.dtype else like(plain(new).to(s.dtype), new))
+
+
 @answers("add_", "__iadd__")
 def _add_(a, b, *, alpha=1):
-    return _become(a, _add(a, b, alpha=alpha)) if is_sparse(a) else a.add_(dense_of(b), alpha=alpha)
+    return _written(a, _add(a, b, alpha=alpha), "add") if is_sparse(a) else a.add_(dense_of(b), alpha=alpha)
 
 
 @answers("sub_", "__isub__")
 def _sub_(a, b, *, alpha=1):
-    return _become(a, _sub(a, b, alpha=alpha)) if is_sparse(a) else a.sub_(dense_of(b), alpha=alpha)
+    return _written(a, _sub(a, b, alpha=alpha), "add") if is_sparse(a) else a.sub_(dense_of(b), alpha=alpha)
 
 
 @answers("mul_", "__imul__")
 def _mul_(a, b):
     if not is_sparse(a):
-        raise RuntimeError("mul(sparse, dense) is written to a sparse tensor only")
-    return _become(a, _mul(a, b))
+        return a.mul_(dense_of(b))
+    return _written(a, _mul(a, b), "mul")
 
 
 @answers("div_", "__itruediv__")
 def _div_(a, b):
-    return _become(a, _div(a, b))
+    new = _div(a, b)
+    if new.dtype is not a.dtype:
+        raise RuntimeError(f"result type {new.dtype.char_name} can't be cast to the desired output type {a.dtype.char_name}")
+    return _become(a, new)
 
 
 @answers("zero_")
@@ -212,7 +223,7 @@ def _copy_(a, b, non_blocking=False):
     if not (is_sparse(a) and is_sparse(b)):
         raise RuntimeError("copy_() between dense and sparse Tensors is not implemented! Found self type = "
                            f"{_kind_of(a)} and src type = {_kind_of(b)}")
-    return _become(a, like(Tensor.detach(b).clone(), b))
+    return _become(a, like(plain(Tensor.detach(b)).to(a.dtype, copy=True), b))
 
 
 def _kind_of(x):

@@ -151,6 +151,8 @@ def _indices(s):
 def _values(s):
     if places(s).layout == "sparse_coo":
         _ready(s, "values")
+    if not (s.requires_grad and is_grad_enabled()):
+        return s._values()  # what is written there is seen in s
     return named("_coo_values")(s)
 
 
@@ -204,7 +206,10 @@ def wrapped(g, s):
 
 @reads("grad")
 def _grad(s):
-    return wrapped(_attribute("grad").__get__(s), s)
+    g = _attribute("grad").__get__(s)
+    if g is not None and not is_sparse(g) and places(s).merged and not g.requires_grad:
+        return made(g.detach(), places(s))  # what is written there is seen in `.grad`
+    return wrapped(g, s)
 
 
 CALLS[_attribute("_grad").__get__] = _grad

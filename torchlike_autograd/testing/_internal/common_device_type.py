@@ -330,16 +330,13 @@ def instantiate_device_type_tests(generic_test_class, scope, except_for=None, on
     scope.pop(generic_test_class.__name__, None)
     if CPUTestBase not in get_desired_device_type_test_bases(except_for, only_for):
         return
-    bases = tuple(b for b in generic_test_class.__mro__[1:] if b not in TestCase.__mro__)
     name = f"{generic_test_class.__name__}CPU"
-    made = type(name, (CPUTestBase, *bases), {"__module__": generic_test_class.__module__, "__qualname__": name})
-    for key, member in list(vars(generic_test_class).items()):
-        if key in ("__dict__", "__weakref__", "__module__", "__qualname__", "__doc__"):
-            continue
-        if key.startswith("test") and callable(member):
-            _instantiate(made, key, member, generic_test_class)
-        else:
-            setattr(made, key, member)
+    tests = {k: f for k, f in vars(generic_test_class).items() if k.startswith("test") and callable(f)}
+    for key in tests:  # what is made derives from it, for `super()` in its methods, and has its own tests only
+        delattr(generic_test_class, key)
+    made = type(name, (CPUTestBase, generic_test_class), {"__module__": generic_test_class.__module__, "__qualname__": name})
+    for key, test in tests.items():
+        _instantiate(made, key, test, generic_test_class)
     scope[name] = made
 
 

@@ -13,7 +13,6 @@ from .opinfo.core import (  # noqa: F401
     ElementwiseBinaryPythonRefInfo,
     ElementwiseUnaryPythonRefInfo,
     ErrorInput,
-    ForeachFuncInfo,
     L,
     M,
     OpInfo,
@@ -31,13 +30,21 @@ from .opinfo.core import (  # noqa: F401
     gradcheck_wrapper_triangular_input,
 )
 from .opinfo.elementwise import *  # noqa: F403
+from .opinfo.foreach import (  # noqa: F401
+    ForeachFuncInfo,
+    ForeachSampleInput,
+    foreach_binary_op_db,
+    foreach_other_op_db,
+    foreach_pointwise_op_db,
+    foreach_reduce_op_db,
+    foreach_unary_op_db,
+)
 
 op_db = _definitions.op_db()
 _of = lambda kind: [o for o in op_db if isinstance(o, kind)]  # noqa: E731
 unary_ufuncs, binary_ufuncs, reduction_ops = _of(UnaryUfuncInfo), _of(BinaryUfuncInfo), _of(ReductionOpInfo)
 spectral_funcs, shape_funcs = _of(SpectralFuncInfo), _of(ShapeFuncInfo)
 
-foreach_unary_op_db, foreach_binary_op_db, foreach_pointwise_op_db, foreach_reduce_op_db, foreach_other_op_db = [], [], [], [], []  # none are described
 sparse_unary_ufuncs, sparse_csr_unary_ufuncs, sparse_masked_reduction_ops = [], [], []  # there are no such layouts
 python_ref_db: list = []  # this package describes no references in Python
 ops_and_refs, reference_filtered_ops = [*op_db, *python_ref_db], [o for o in op_db if o.ref is not None]

@@ -199,9 +199,9 @@ class CudaMemoryLeakCheck(contextlib.nullcontext):
 # Numbers
 
 numpy_to_torch_dtype_dict = {np.dtype(n).type: dtypes.DTYPES[n] for n in
-                             ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128")}
-numpy_to_torch_dtype_dict[np.bool_] = dtypes.DTYPES["bool"]
-torch_to_numpy_dtype_dict = {v: k for k, v in numpy_to_torch_dtype_dict.items()}
+                             ("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64",
+                              "complex128")}
+torch_to_numpy_dtype_dict = {v: k for k, v in numpy_to_torch_dtype_dict.items()} | {dtypes.bfloat16: np.float32, dtypes.SMALL["complex32"]: np.complex64}
 
 
 def numpy_to_torch_dtype(np_dtype):

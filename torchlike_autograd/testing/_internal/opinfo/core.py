@@ -359,10 +359,6 @@ class ReductionPythonRefInfo(ReductionOpInfo):
     """A reference in Python of an operator that reduces dims."""
 
 
-class ForeachFuncInfo(OpInfo):
-    """An operator on lists of tensors; none are described in this package."""
-
-
 class PythonRefInfo(OpInfo):
     """A reference in Python of another operator."""
 
@@ -382,8 +378,8 @@ def gradcheck_wrapper_triangular_input(op, *args, upper=False, idx=0, **kwargs):
 
 
 def __getattr__(name):
-    if name.startswith("generate_elementwise_"):  # made of `SampleInput`
-        from . import elementwise
+    if name == "ForeachFuncInfo" or name.startswith("generate_elementwise_"):  # made of what is here
+        from . import elementwise, foreach
 
-        return getattr(elementwise, name)
+        return getattr(foreach if name == "ForeachFuncInfo" else elementwise, name)
     raise AttributeError(f"module 'torch.testing._internal.opinfo.core' has no attribute '{name}'")
