@@ -64,3 +64,39 @@ def _(torch):
     y.sum().backward()
     yield "grad", x.grad, len(seen)
     yield "again", raises(lambda: y.sum().backward())
+
+
+@case("checkpoint_own.passes in a group")
+def _(torch):
+    """Passes of one group run a region again once, passes outside of it each; a group does not nest."""
+    again = torch.utils.checkpoint
+
+    def trained(grouped):
+        runs = []
+
+        def region(x):
+            runs.append(1)
+            a = x.sin().exp()
+            return a.cos(), (x * 2).tanh().exp()
+
+        x = torch.tensor([0.3, 0.7], requires_grad=True)
+        first, second = again.checkpoint(region, x, use_reentrant=False)
+        if grouped:
+            with again.GraphExecGroup():
+                first.sum().backward(retain_graph=True)
+                second.sum().backward()
+        else:
+            first.sum().backward(retain_graph=True)
+            second.sum().backward()
+        return x.grad, len(runs)
+
+    yield "grouped", trained(True)
+    yield "alone", trained(False)
+    with again.GraphExecGroup():
+        yield "nested", raises(again.GraphExecGroup().__enter__)
+    was = again.DefaultDeviceType.get_device_type()
+    again.DefaultDeviceType.set_device_type("cpu")
+    yield "default device", again.DefaultDeviceType.get_device_type()
+    again.DefaultDeviceType.set_device_type(was)
+    with torch.jit.strict_fusion() as entered:
+        yield "strict_fusion", entered is None

@@ -258,3 +258,12 @@ def _(torch):
         for name, i in {"part": slice(0, 1), "negative": (slice(-2, None), 0), "everything": slice(None)}.items():
             yield f"{kind} {name}", attempt(lambda s=s, i=i: s[i])["error"]["class"]
     yield "CSR new alone", attempt(lambda: rows[None])
+
+
+@case("sparse.to_sparse_coo")
+def _(torch):
+    d = torch.tensor([[0.0, 1.5], [2.0, 0.0]])
+    s = d.to_sparse_coo()
+    yield "indices", s.indices(), s.values(), s.layout == torch.sparse_coo, torch.Tensor.to_sparse_coo(d).to_dense()
+    out = torch.empty(2, 2)
+    yield "products", torch.spmm(s, d), torch.dsmm(s, d), torch.spmm(s, d, out=out) is out, out

@@ -6,9 +6,8 @@ The layout itself is loaded when it is first used.
 from __future__ import annotations
 
 from .._core import layouts
-from .._core.composite import composite
+from .._core.composite import composite, named
 from .._core.overriding import Off
-from .._tensor import Tensor
 
 
 def _sparse():
@@ -66,9 +65,9 @@ def to_sparse_csr(self, dense_dim=None):
 
 
 @composite("torch.spmm", "torch.dsmm")
-def spmm(input, mat2):
+def spmm(input, mat2, *, out=None):
     """`torch.mm`."""
-    return Tensor.mm(input, mat2)
+    return named("mm")(input, mat2, out=out)
 
 
 __all__ = ["sparse_coo_tensor"]

@@ -10,6 +10,7 @@ from .._core.composite import named
 from .._core.dtypes import can_cast
 from .._core.shapes import broadcast
 from .._core.size import Size
+from .._functions.norm import into
 from .._tensor import Tensor
 from ..autograd.grad_mode import is_grad_enabled
 from ..autograd.graph import increment_version
@@ -298,7 +299,9 @@ def _both_sparse(a, b):
     return merge(terms)
 
 
-calls("mm", "spmm", "dsmm")(lambda a, b: product(a, b))
+@calls("mm", "spmm", "dsmm")
+def _mm(a, b, out=None):
+    return into("mm", out, product(a, b), a, b)
 
 
 @calls("mv")
