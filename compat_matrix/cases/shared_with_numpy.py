@@ -153,3 +153,66 @@ def _(torch):
     t = torch.from_dlpack(turned)
     turned[0] = 1
     yield "by columns", t, t.stride()
+
+
+@case("shared_with_numpy.out")
+def _(torch):
+    a = np.zeros(6, np.float32)
+    t = torch.from_numpy(a)
+    torch.add(torch.ones(2, 2), 2, out=t)
+    yield "smaller", t, a.copy(), t._version
+    yield "larger", raises(lambda: torch.add(torch.ones(7), 2, out=t)), raises(lambda: torch.add(torch.ones(7), 2, out=torch.from_numpy(a)[:3]))
+    own = torch.zeros(6)
+    other = own.detach()
+    torch.add(torch.ones(2), 3, out=own)
+    yield "of its own", own, other
+    torch.add(torch.ones(7), 1, out=other)
+    yield "grown", own, other
+    held = torch.from_numpy(a)
+    with torch.inference_mode():
+        strict = torch.from_numpy(a)
+    yield "inference", raises(lambda: strict.add_(1)), strict, held
+
+
+@case("shared_with_numpy.storages")
+def _(torch):
+    a = np.zeros(3, np.float32)
+    t = torch.from_numpy(a)
+    s = t.untyped_storage()
+    a[0] = 1
+    yield "read", s.tolist(), s[3], t.storage().tolist(), t.storage().resizable()
+    s[7] = 64
+    s[8:10] = 300
+    yield "bytes written", t, a.copy(), t._version
+    s.copy_(torch.arange(3.0).untyped_storage())
+    yield "copied", t, a.copy()
+    yield "filled", s.fill_(64) is s, a.copy(), raises(lambda: s.fill_(1.5)), raises(lambda: s.copy_(torch.ones(1).untyped_storage())), \
+        raises(lambda: s.copy_(t))
+    yield "refused", [raises(f) for f in (lambda: s[100], lambda: s["a"], lambda: s[::2], lambda: s.__setitem__(100, 1), lambda: s.__setitem__("a", 1),
+                                          lambda: s.__setitem__(0, 1.5), lambda: s.__setitem__(slice(0, 4, 2), 1))]
+    w = torch.ones(2, dtype=torch.bfloat16, requires_grad=True)
+    w.untyped_storage().fill_(64)
+    yield "a leaf", w, w._version
+
+
+@case("shared_with_numpy.dlpack of a tensor")
+def _(torch):
+    t = torch.arange(4.0)
+    n = np.from_dlpack(t)
+    t[0] = 9
+    torch.from_dlpack(t).mul_(2)
+    yield "written", t, n.tolist(), torch.from_dlpack(t).data_ptr() == t.data_ptr()
+    turned = np.from_dlpack(t.view(2, 2).t())
+    t[1] = -1
+    torch.from_dlpack(t, copy=True).zero_()
+    part = torch.ones(2, 3)[:, 1:]
+    torch.from_dlpack(part).zero_()
+    yield "parts", turned.tolist(), turned.strides, part._base
+
+
+@case("shared_with_numpy.differentiable steps")
+def _(torch):
+    p = torch.ones(2, requires_grad=True)
+    p.sum().backward()
+    with torch.no_grad():
+        yield "on leaves", raises(torch.optim.SGD([p], lr=0.1, differentiable=True).step), raises(torch.optim.Adam([p], lr=0.1, differentiable=True).step)

@@ -20,6 +20,7 @@ from .record import INPLACE, LEAF, LOCK, NOGRAD, Value, record_op, thread, threa
 from .repeats import LAST_STAYS, check_out, check_twin, inplace_overlapping, inplace_repeated, keeps_last, last_places
 from .saying import warn
 from .shapes import broadcast, contiguous_strides, numel
+from .sharing import lent, not_resizable
 from .speed import native
 from .state import new as _new
 from .storage import is_inference, may_repeat, memory_size, overlaps, peek, read, repeated_dims, unhooked, untrack, view_error, with_history, write, write_own
@@ -461,16 +462,18 @@ def write_result(out, v, keep=True, told=True):
 
 
 def _resize(out, shape, v):
-    """Give a tensor other sizes, row-major from where it begins: a view over the same memory, where there is enough of it.
+    """Give a tensor other sizes, row-major from where it begins: over the same memory, where there is enough of it.
 
     Otherwise what fits goes there, and the tensor has memory of its own from now on: other tensors over the old one keep their sizes.
     """
-    if out._tl_view is not None:
-        offset, count = out.storage_offset(), numel(shape)
-        room = memory_size(out) // out._tl_v.aval.dtype.itemsize - offset
-        if count <= room:
-            out._tl_show(out.as_strided(shape, contiguous_strides(shape), offset))
-            return
+    offset, count = out.storage_offset(), numel(shape)
+    room = memory_size(out) // out._tl_v.aval.dtype.itemsize - offset
+    if count > room and lent(out._tl_cell):
+        raise not_resizable()
+    if count <= room:
+        out._tl_show(out.as_strided(shape, contiguous_strides(shape), offset))
+        return
+    if room:
         out.as_strided((room,), (1,), offset).copy_(wrap(v).reshape(-1)[:room])
     out._tl_cell, out._tl_view, out._tl_at, out._tl_laid = None, None, 0, None
 

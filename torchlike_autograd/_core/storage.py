@@ -384,11 +384,13 @@ def write(t, new):
     cell.value = value
     cell.n += 1
     t._tl_v, t._tl_at = new, cell.n
-    counter.n += 1  # refused for an inference tensor outside of its mode, which is written nevertheless, as torch does it
-    mark_seen(new, counter)
-    if shown is not new:
-        mark_seen(shown, counter)
-    cell.written()
+    try:
+        counter.n += 1  # refused for an inference tensor outside of its mode, which is written nevertheless, as torch does it
+        mark_seen(new, counter)
+        if shown is not new:
+            mark_seen(shown, counter)
+    finally:
+        cell.written()
 
 
 def _write_below(t, new):

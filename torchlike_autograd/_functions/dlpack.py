@@ -1,7 +1,7 @@
 """DLPack (layer 7): arrays of other libraries in and out.
 
-What comes from JAX is taken without a copy, of anything else the memory is shared as NumPy's is (`_core/sharing.py`); what goes out is JAX's memory, or a
-copy.
+What comes from JAX is taken without a copy, of anything else the memory is shared as NumPy's is (`_core/sharing.py`); what goes out is JAX's memory, of
+host tensors NumPy's, or a copy.
 """
 
 from __future__ import annotations
@@ -70,6 +70,9 @@ _address.argtypes, _address.restype = (ctypes.py_object, ctypes.c_char_p), ctype
 def from_dlpack(ext_tensor, *, device=None, copy=None):
     """A tensor over the memory of an array of JAX, or of one of at most 256 KiB that can be written; of others a copy."""
     key = None if device is None else devices.key_of(device)
+    if isinstance(ext_tensor, Tensor) and not copy and ext_tensor.is_cpu:
+        ext_tensor.__dlpack__()  # for what it refuses
+        return ext_tensor.data if key is None else ext_tensor.data.to(key)
     if isinstance(ext_tensor, Tensor) or not hasattr(ext_tensor, "__dlpack__"):
         ext_tensor = _Capsule(ext_tensor.__dlpack__() if isinstance(ext_tensor, Tensor) else _capsule(ext_tensor))
     array, memory = (ext_tensor, None) if isinstance(ext_tensor, jax.Array) else _copied(ext_tensor)
@@ -116,7 +119,8 @@ def __dlpack__(self, *, stream=-1, max_version=None, dl_device=None, copy=None):
     more = {} if max_version is None else {"max_version": max_version}
     if isinstance(array, np.ndarray):
         if array.dtype.kind in "biufc" and array.dtype.name != "bfloat16":
-            return np.array(array).__dlpack__(**more)
+            memory = None if copy else sharing.shown(self, array)
+            return (np.array(array) if memory is None else memory).__dlpack__(**more)
         array = on_device(array)
     return array.__dlpack__(stream=None if stream == -1 else stream, **more)
 

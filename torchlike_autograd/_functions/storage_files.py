@@ -13,7 +13,6 @@ import numpy as np
 
 from .._core import config, dtypes
 from .._core.composite import composite
-from .._core.shapes import numel
 from .._tensor import from_array
 from .create import placed
 from .storages import TypedStorage, UntypedStorage
@@ -95,10 +94,7 @@ def swapped(data, dtype):
 
 def byteswap(self, dtype):
     """Turn the bytes of each element around, in place."""
-    own = self._tl_cell.value.aval.dtype
-    turned = swapped(self.bytes(), dtype)
-    if numel(self._tl_cell.value.aval.shape):
-        self.tensor().copy_(from_array(turned.view(own.np), own))
+    self._hold(swapped(self.bytes(), dtype))
 
 
 UntypedStorage.from_file = classmethod(_storage_of_file)

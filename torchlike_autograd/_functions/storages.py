@@ -1,7 +1,6 @@
 """The memory behind tensors (layer 7): what programs ask of `untyped_storage()` and `storage()`.
 
-What differs from torch: what is written to a storage counts as written to its tensors; bytes of larger elements are read, not written; two objects for one
-memory are equal, not the same.
+What differs from torch: a slice of a storage is a copy; two objects for one memory are equal, not the same.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class _StorageBase:
 
     def resizable(self):
         """Whether PyTorch could resize it: memory of its own, which it is but for what NumPy's arrays share."""
-        return not sharing.lent(self._tl_cell)
+        return not sharing.lent(self.untyped()._tl_cell)
 
     def share_memory_(self):
         """Itself: memory is not shared between processes here."""
@@ -62,6 +61,11 @@ class _StorageBase:
         """The bytes on a device, itself where they are there."""
         device = devices.device(device)
         return self if device.type == self.device.type else UntypedStorage(self.tensor().to(device))
+
+
+def _one_by_one(i):
+    if i.step not in (None, 1):
+        raise RuntimeError(f"Trying to slice with a step of {i.step}, but only a step of 1 is supported")
 
 
 def is_alias_of(a, b):
@@ -152,6 +156,7 @@ class UntypedStorage(StorageBase):
 
     def _elements(self):
         """The elements in the order of memory, as a flat numpy array."""
+        self._tl_cell.look()
         value, layout = self._tl_cell.value, self._tl_cell.layout
         rows = np.asarray(wrap(value)._tl_numpy())
         if layout is None:
@@ -167,19 +172,54 @@ class UntypedStorage(StorageBase):
 
     def __getitem__(self, i):
         if isinstance(i, slice):
-            return UntypedStorage(from_numpy(self.bytes()[i]))
-        return self.tolist()[i]
+            _one_by_one(i)
+            return UntypedStorage(from_numpy(self.bytes()[i].copy()))
+        if not isinstance(i, int):
+            raise TypeError(f"can't index a torch.UntypedStorage with {type(i).__name__}")
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"index {i} out of range for storage of size {len(self)}")
+        return int(self.bytes()[i])
 
     def tensor(self):
         """All elements as a tensor of one dim that shares the memory."""
         base = self._owner._base
-        t = (self._owner if base is None else base).detach()
+        t = (self._owner if base is None else base).data  # of which no version is counted
         return t.as_strided((self._count,), (1,), 0)
 
+    def _hold(self, raw):
+        """Write all bytes."""
+        own = self._tl_cell.value.aval.dtype
+        if raw.size:
+            self.tensor().copy_(from_array(raw.view(own.np), own))
+        return self
+
     def __setitem__(self, i, value):
-        if self._itemsize != 1:
-            raise NotImplementedError("writing single bytes to the memory of larger elements")
-        self.tensor()[i] = value
+        if type(value) is not int:
+            raise RuntimeError(f"can only set storage content with a int types, but got {type(value).__name__} instead")
+        if isinstance(i, slice):
+            _one_by_one(i)
+        elif type(i) is not int:
+            raise RuntimeError(f"can't index a torch.UntypedStorage with {type(i).__name__}")
+        elif not 0 <= i < len(self):
+            raise RuntimeError("out of bounds")
+        raw = self.bytes().copy()
+        raw[i] = value & 255
+        self._hold(raw)
+
+    def fill_(self, value, /):
+        """Write one number to all bytes."""
+        if not isinstance(value, int):
+            raise RuntimeError(f"fill_ expects int, but got {type(value).__name__}")
+        return self._hold(np.full(len(self), value & 255, np.uint8))
+
+    def copy_(self, src, non_blocking=None):
+        """Write the bytes of another storage."""
+        if not isinstance(src, _StorageBase):
+            raise TypeError(f"copy_(): argument 'src' (position 1) must be torch.Storage, not {type(src).__name__}")
+        src = src.untyped()
+        if len(src) != len(self):
+            raise RuntimeError(f"size does not match, self was {len(self)} bytes but src was {len(src)} bytes")
+        return self._hold(src.bytes().copy())
 
     def clone(self):
         """The bytes in memory of its own."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 
 from .._core.dtypes import float32
@@ -10,6 +12,7 @@ from .._core.record import INPLACE, LEAF, NOGRAD
 from .._core.sparse_gradients import is_sparse
 from .._core.storage import read
 from .._tensor import Tensor, from_array, wrap
+from ..autograd.grad_mode import enable_grad
 from ..nn.parameter import Parameter
 from ._lists import in_memory_order, unscaled
 from ._record import update
@@ -112,8 +115,9 @@ def step_groups(optimizer, closure):
         optimizer._accelerator_graph_capture_health_check()
     loss = loss_of(closure)
     found = _found if hasattr(optimizer._init_group, "_tl_own") else _listed
-    for group in optimizer.param_groups:
-        _update(optimizer, algorithm, group, found(optimizer, algorithm, group))
+    with enable_grad() if optimizer.defaults.get("differentiable") else nullcontext():
+        for group in optimizer.param_groups:
+            _update(optimizer, algorithm, group, found(optimizer, algorithm, group))
     return loss
 
 

@@ -110,7 +110,7 @@ def _dlpack(s, **kwargs):
 
 @answers("numpy")
 def _numpy(s, **kwargs):
-    raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
+    raise TypeError(f"can't convert {'Sparse' if places(s).layout == 'sparse_coo' else 'SparseCsr'} layout tensor to numpy. Use Tensor.to_dense() first.")
 
 
 @answers("storage", "untyped_storage")
