@@ -196,3 +196,11 @@ def test_classes_of_modules_that_load_late():
             "print(p.L1Unstructured.__module__, q.ParametrizationList.__module__, torch.nn.utils.prune.Identity)")
     done = run("-c", code)
     assert done.stdout.split(" ", 2) == ["torch.nn.utils.prune", "torch.nn.utils.parametrize", "<class 'torch.nn.utils.prune.Identity'>\n"], done.stderr
+
+
+def test_functions_named_as_their_modules():
+    """Importing the module by torch's name leaves the function where the package has it."""
+    code = ("import torch, torch._higher_order_ops.scan, torch.autograd.gradcheck; from torch._higher_order_ops.cond import cond; "
+            "print(callable(torch._higher_order_ops.scan), torch._higher_order_ops.cond is cond is torch.cond, callable(torch.autograd.gradcheck))")
+    done = run("-c", code)
+    assert done.stdout == "True True True\n", done.stderr

@@ -42,6 +42,9 @@ class _Alias(importlib.abc.Loader):
 
     def exec_module(self, module):
         module.__spec__, module.__loader__ = self.kept
+        for k in [k for k in sys.modules if k.rpartition(".")[0] == self.ours]:  # imported by torch's name it would take the place of a function of its name
+            if getattr(module, k.rpartition(".")[2], None) is not sys.modules[k]:
+                sys.modules.setdefault("torch" + k[len(_HOME):], sys.modules[k])
         if _active and isinstance(_active[-1], _Finder) and "._" not in self.ours:
             for name in [k for k in sys.modules if k.startswith(f"{self.ours}.") and "._" not in k]:  # what it loads itself
                 _name_as_torchs(sys.modules[name])

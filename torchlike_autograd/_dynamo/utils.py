@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections as _collections
 import contextlib as _contextlib
 import sys as _sys
 import warnings as _warnings
@@ -11,8 +12,9 @@ from .._core.devices import device as _device
 from .._core.devices import devices_of as _devices_of
 from . import config as _config
 
-__all__ = ["disable_cache_limit", "is_compile_supported", "warn_once"]
+__all__ = ["counters", "disable_cache_limit", "is_compile_supported", "warn_once"]
 
+counters = _collections.defaultdict(_collections.Counter)  # what a tracer counts: nothing is traced
 warn_once_cache = set()  # what has been said
 
 

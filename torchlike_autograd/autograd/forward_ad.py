@@ -12,6 +12,7 @@ from typing import NamedTuple
 from .._core import duals, levels, tangents_off
 from .._core.composite import composite
 from .._core.dispatch import named_tuple
+from .._core.dtypes import promote_types
 from .._core.layouts import contiguous_format
 from .._core.record import thread
 from .._core.storage import memory_size, repeats
@@ -141,6 +142,8 @@ def _make_dual(primal, tangent, level):
     if tangent.shape != tensor.shape:
         raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. Tensor is of "
                            f"size {list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}.")
+    if tangent.dtype != tensor.dtype and promote_types(tangent.dtype, tensor.dtype) == tensor.dtype:
+        tangent = tangent.to(tensor.dtype)  # where torch's keeps its dtype until an operator makes it wider
     if tangent.dtype != tensor.dtype:
         raise NotImplementedError(f"make_dual with a tangent of another dtype ({tangent.dtype}) than the primal's ({tensor.dtype})")
     if levels.mapped_by_innermost(v) or levels.mapped_by_innermost(tangent._tl_value()):
