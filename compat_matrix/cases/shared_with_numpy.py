@@ -216,3 +216,21 @@ def _(torch):
     p.sum().backward()
     with torch.no_grad():
         yield "on leaves", raises(torch.optim.SGD([p], lr=0.1, differentiable=True).step), raises(torch.optim.Adam([p], lr=0.1, differentiable=True).step)
+
+
+@case("shared_with_numpy.kernels")
+def _(torch):
+    """An operator of a program's own that fills its argument through NumPy, however large; it needs no fake kernel."""
+    @torch.library.custom_op("shared_with_numpy::sin", mutates_args={"out"}, device_types="cpu")
+    def sin(x: torch.Tensor, out: torch.Tensor) -> None:
+        np.sin(x.numpy(), out=out.numpy())
+
+    for n in (4, 100_000):
+        x, out, wide, tall = torch.linspace(0, 1, n), torch.zeros(n), torch.zeros(2, n), torch.zeros(n, 2)
+        part = out[-2:]
+        sin(x, out)
+        sin(x, wide[1])
+        sin(x, tall.t()[0])
+        yield f"{n}", part, out._version, wide[:, -1], tall[-1], bool((out == wide[1]).all()), bool((out == tall[:, 0]).all())
+        yield f"{n} checked", torch.library.opcheck(sin, (x, out))
+    sin(x.to("meta"), out.to("meta"))

@@ -7,18 +7,20 @@ a `SharedCell` for as long as somebody else holds the array's memory:
   through `.data` would make it: no version is counted, and what a graph has read before stays what it was (PyTorch would use the new values).
 * whoever writes the cell says `written`, which runs what is pending and puts the contents into the memory.
 
-Nobody can be told of a write by NumPy, so each read compares: memory of more than `LARGEST` bytes is copied instead, once, as it is then.
+Nobody can be told of a write by NumPy, so each read compares: memory of more than `LARGEST` bytes is copied instead, once, as it is then; but for
+the time of a kernel of the program's own that writes its arguments (`of_any_size`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 import numpy as np
 
 from .._ops.spec import LeveledAval
 from . import levels
-from .record import data
+from .record import data, thread
 from .shapes import row_strides
 from .storage import Cell, cell_of
 
@@ -80,7 +82,7 @@ def share(t, array):
 
 def shown(t, values):
     """An array over the memory of `t`, which holds `values`; None where it cannot be shared."""
-    if not 0 < values.nbytes <= LARGEST or t._tl_v.aval.device != "cpu" or type(t._tl_v.aval) is LeveledAval or levels.running():
+    if not 0 < values.nbytes <= _largest() or t._tl_v.aval.device != "cpu" or type(t._tl_v.aval) is LeveledAval or levels.running():
         return None
     cell = cell_of(t)
     if type(cell) is Cell and not _give_memory(cell):
@@ -90,6 +92,27 @@ def shown(t, values):
         return contents[...]
     out = _window(cell.shared, values.dtype, values.shape, *t._tl_geometry())
     return out if out is not None and _same(out, values) else None
+
+
+@contextlib.contextmanager
+def of_any_size(tensors):
+    """While this lasts `numpy()` shares memory however large it is: what a kernel of a program's own does to its arguments is taken over at the end."""
+    extra = thread.state.extra
+    around, extra["shares all"] = extra.get("shares all"), True
+    try:
+        yield
+    finally:
+        extra["shares all"] = around
+        for t in tensors:
+            cell = t._tl_cell
+            if type(cell) is SharedCell and cell.shared.contents.nbytes > LARGEST:
+                cell.look()
+                if type(cell) is SharedCell:
+                    cell.let_go()
+
+
+def _largest():
+    return float("inf") if thread.state.extra.get("shares all") else LARGEST
 
 
 def lent(cell):
@@ -120,12 +143,12 @@ def _give_memory(cell):
         return False
     now = np.asarray(cell.value.array)
     memory = getattr(cell, "memory", None)  # whose address was told
-    if cell.layout is None and memory is None and 0 < now.nbytes <= LARGEST:
+    if cell.layout is None and memory is None and 0 < now.nbytes <= _largest():
         _join(cell, now.copy(), now.copy())
         return True
     strides, offset = (row_strides(a.shape), 0) if cell.layout is None else cell.layout
     reach = offset + 1 + sum([s * (n - 1) for s, n in zip(strides, a.shape)])
-    if not now.size or reach * now.itemsize > LARGEST:
+    if not now.size or reach * now.itemsize > _largest():
         return False
     told = memory is not None and memory.dtype == now.dtype and memory.shape == (reach,)
     if not told:

@@ -11,6 +11,7 @@ from .._core.composite import named
 from .._core.overloads import OpOverload, OpOverloadPacket
 from .._core.pytree import broadcast, flatten, unflatten
 from .._core.record import thread
+from .._core.sharing import of_any_size
 from .._tensor import Tensor
 from ..amp import autocast_mode
 from ..autograd.function import Function
@@ -98,7 +99,10 @@ class Operator:
         """The kernel's results."""
         kernel = self.kernel(tensors[0].device.type if tensors else self._asked_for(args, only) if self.by_device else "cpu")
         listener = thread.state.extra.get("selective")
-        if listener is None or self.schema.is_mutable:
+        if self.schema.is_mutable:
+            with of_any_size(tensors):
+                out = kernel(*args, **only)
+        elif listener is None:
             out = kernel(*args, **only)
         else:
             out = listener.computed(self._overload(), lambda: kernel(*args, **only), args, only)
@@ -131,6 +135,8 @@ class Operator:
         if kind == "meta":
             found = self.fake or self.kernels.get("Meta")
             if found is None and self.checked is not None:
+                if self.schema.is_mutable and not self.schema.returns:
+                    return lambda *args, **only: None
                 raise RuntimeError(f"There was no fake impl registered for {self.checked!r}. This is necessary for torch.compile/export/fx tracing to work. "
                                    f"Please use `{self.checked._init_fn.__name__}.register_fake` to add an fake impl.")
         else:
