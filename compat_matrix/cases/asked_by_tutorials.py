@@ -2,16 +2,7 @@
 
 import importlib
 
-from compat_matrix.case import case
-
-
-def _made(f):
-    """What a tensor is, or its refusal."""
-    try:
-        found = f()
-    except (RuntimeError, TypeError, ValueError) as refused:
-        return type(refused).__name__, str(refused)
-    return found, found.dtype, found.requires_grad, found.grad_fn and found.grad_fn.name()
+from compat_matrix.case import case, raises
 
 
 @case("asked_by_tutorials.scans_and_maps")
@@ -29,7 +20,7 @@ def _(torch):
     yield "nothing", scan(lambda c, row: (c, c), one, ())
     for k, f in enumerate((lambda: scan(3, one, one), lambda: scan(max, (), one), lambda: scan(max, 3, one), lambda: scan(max, one, [one, 3]),
                            lambda: scan(max, one, torch.ones(0, 2)), lambda: scan(max, one, one, reverse=3))):
-        yield f"refused {k}", _made(f)
+        yield f"refused {k}", raises(f)
     yield "loop", hops["while_loop"](lambda i, v: i < 3, lambda i, v: (i + 1, v * 2), (torch.tensor(0), one))
     yield "branch", hops["cond"]((one.sum() > 0).unsqueeze(0), lambda v: (v.cos(),), lambda v: (v.sin(),), (one,))
     each = hops["foreach_map"]
