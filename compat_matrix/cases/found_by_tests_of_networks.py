@@ -5,7 +5,7 @@ import importlib
 import pickle
 import time
 
-from compat_matrix.case import case
+from compat_matrix.case import case, raises
 
 
 def _made(f):
@@ -116,3 +116,28 @@ def _(torch):
             yield name, "found"
         except RuntimeError as missing:
             yield name, str(missing).split("\n")[0]
+
+
+@case("found_by_tests_of_networks.refusals")
+def _(torch):
+    """Weights of cells that fit no hidden size, factors whose square overflows, buffers that only act as tensors."""
+    x, h = torch.zeros(4, 8), torch.zeros(4, 16)
+    for name, gates, state in (("rnn_tanh", 1, h), ("rnn_relu", 1, h[:2]), ("gru", 3, h), ("lstm", 4, (h, h))):
+        cell = getattr(torch, f"{name}_cell")
+        for rows, more in (((1, 0), 0), ((0, 1), 0), ((0, 0), 1), ((1, 1), 0)):
+            weights = [torch.zeros(gates * 16 + n, width) for n, width in zip(rows, (8, 16 + more))]
+            yield f"{name} {rows} {more}", raises(lambda cell=cell, state=state, weights=weights: cell(x, state, *weights))
+    picture = torch.zeros(1, 4, 2, 2)
+    for factor in (1 << 33, 545460846592):
+        yield f"factor {factor}", raises(lambda factor=factor: torch.pixel_shuffle(picture, factor))
+
+    class Acts:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            raise NotImplementedError(str(func))
+
+    module, first, second = torch.nn.Module(), Acts(), Acts()
+    module.register_buffer("b", first)
+    yield "registered", module.b is first
+    module.b = second
+    yield "assigned", module.b is second, raises(lambda: setattr(module, "b", 3))

@@ -169,6 +169,13 @@ def lstm(*args, **kwargs):
 
 # Cells
 
+def _check_weights(gates, w_ih, w_hh):
+    size = w_hh.shape[1]
+    for name, w in (("weight_ih", w_ih), ("weight_hh", w_hh)):
+        if w.shape[0] != gates * size:
+            raise RuntimeError(f"{name} first dim must be {gates} * hidden_size = {gates * size}, but got {w.shape[0]}")
+
+
 def _check_cell(x, h, w_ih, w_hh):
     width, size = w_ih.shape[1], w_hh.shape[1]
     if x.ndim < 2:
@@ -190,6 +197,7 @@ def _gates(input, h, w_ih, w_hh, b_ih, b_hh):
 
 def _plain_cell(mode):
     def cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+        _check_weights(1, w_ih, w_hh)
         _check_cell(input, (hx,), w_ih, w_hh)
         return named(mode.removeprefix("rnn_"))(_gates(input, hx, w_ih, w_hh, b_ih, b_hh))
 
@@ -206,6 +214,7 @@ for _mode in ("rnn_tanh", "rnn_relu"):
 def gru_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """One step of a gated recurrent unit."""
     _check_cell(input, (hx,), w_ih, w_hh)
+    _check_weights(3, w_ih, w_hh)
     linear = COMPOSITES["torch.nn.functional.linear"]
     return _gru_step(linear(input, w_ih, b_ih), hx, None, lambda h: linear(h, w_hh, b_hh))[0]
 
@@ -216,6 +225,7 @@ def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     if len(hx) != 2:
         raise RuntimeError("lstm_cell expects two hidden states")
     h, c = hx
+    _check_weights(4, w_ih, w_hh)
     _check_cell(input, (h, c), w_ih, w_hh)
     return _lstm_new(_gates(input, h, w_ih, w_hh, b_ih, b_hh), c)
 

@@ -268,7 +268,8 @@ class Module:
             _expect_none("child module", name, value, "torch.nn.Module")
             modules[name] = _through(_call._global_module_registration_hooks, self, name, value)
         elif own.get("_buffers") and name in own["_buffers"]:
-            _expect_none("buffer", name, value, "torch.nn.Buffer, torch.Tensor")
+            if not hasattr(value, "__torch_function__"):
+                _expect_none("buffer", name, value, "torch.nn.Buffer, torch.Tensor")
             _set_buffer(self, name, value, name not in self._non_persistent_buffers_set)
         else:
             object.__setattr__(self, name, value)
