@@ -130,6 +130,10 @@ def _(torch):
     for name, f in {"item": lambda: meta[0], "byte": lambda: meta.untyped()[0], "list": meta.tolist, "shared": meta.share_memory_, "host": meta.cpu,
                     "resized": lambda: (meta.resize_(10), meta.nbytes()), "filled": lambda: meta.fill_(1).size(), "set": lambda: meta.__setitem__(0, 1)}.items():
         yield f"meta {name}", _refused(f)
+    with tempfile.TemporaryFile() as file:
+        torch.FloatStorage([1, 2])._write_file(file, True, True, 4)
+        file.seek(0)
+        yield "written to a file", list(file.read())
     yield "same object", (t.untyped_storage() is storage, t.view(3, 1).untyped_storage() is storage, torch._C._storage_address(t) == storage._cdata)
     yield "classes", (sorted(c.__name__ for c in torch._tensor_classes if c.__module__ == "torch"), torch.FloatStorage in torch._storage_classes,
                       torch.storage._dtype_to_storage_type_map()[torch.float16])

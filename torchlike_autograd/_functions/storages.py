@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import weakref
 
 from .._core import belonging, config, devices, dtypes
@@ -191,6 +192,7 @@ _FORMS = (" * (*, torch.device device, torch.dtype dtype)\n * (int size, *, torc
 for _name in ("resize_", "size", "is_shared", "share_memory_", "pickle_storage_type", "element_size", "data_ptr", "nbytes"):
     setattr(TypedStorage, f"_{_name}", getattr(TypedStorage, _name))  # PyTorch's own calls, which warn of nothing
 TypedStorage._dtype = property(lambda self: self.dtype)
+TypedStorage._deepcopy = lambda self, memo: copy.deepcopy(self, memo)
 TypedStorage._setitem, TypedStorage._getitem = TypedStorage.__setitem__, TypedStorage.__getitem__
 
 

@@ -55,6 +55,24 @@ class _StorageBase:
             raise RuntimeError("_share_fd_: only available on CPU")
         return self
 
+    def _share_fd_cpu_(self):
+        self._refuse_to_share("_share_fd_")
+
+    def _share_filename_cpu_(self):
+        self._refuse_to_share("_share_filename_")
+
+    def _refuse_to_share(self, name):
+        if self.device.type != "cpu":
+            raise RuntimeError(f"{name}: only available on CPU")
+        raise NotImplementedError(f"{name}: memory is not shared between processes here")
+
+    def _write_file(self, f, is_real_file, save_size, element_size):
+        """Write the bytes to a file, after the number of elements where that is asked for."""
+        data = self.untyped().bytes()
+        if save_size:
+            f.write((len(data) // element_size).to_bytes(8, "little"))
+        f.write(data)
+
     def to(self, *, device, non_blocking=False):
         """The bytes on a device, itself where they are there."""
         device = devices.device(device)
