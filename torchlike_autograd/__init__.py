@@ -19,6 +19,7 @@ try:
     from ._api import *  # noqa: F403
     from ._api import __version__ as __version__
     from ._api import _assert as _assert
+    from ._api import _storage_classes as _storage_classes
     from ._checks import _check as _check
     from ._checks import _check_index as _check_index
     from ._checks import _check_is_size as _check_is_size
@@ -45,7 +46,8 @@ _LATER = frozenset((  # modules that are seldom asked for: imported then
     "__future__", "_compile", "_custom_op", "_custom_ops", "_dispatch", "_higher_order_ops", "_inductor", "_jit_internal", "_linalg_utils", "_lobpcg",
     "_prims_common", "_subclasses", "_utils", "_utils_internal", "ao", "distributions", "fx", "monitor", "quantization", "sparse"))
 
-_OF_MODULES = {"_disable_dynamo": "_compile", "classes": "_classes", "lobpcg": "_lobpcg", "FileCheck": "testing", "_mkldnn": "_api"}  # likewise what they hold
+_OF_MODULES = {"_disable_dynamo": "_compile", "classes": "_classes", "lobpcg": "_lobpcg", "FileCheck": "testing", "_mkldnn": "_api",  # likewise what they hold
+               "_tensor_classes": "sparse"}
 
 
 def _asked_elsewhere(name, where):

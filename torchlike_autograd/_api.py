@@ -114,6 +114,7 @@ from ._C import (  # noqa: E402
 )
 from ._control import cond, while_loop  # noqa: E402
 from ._functions.random import Generator, default_generator  # noqa: E402
+from ._functions.storages import CUDA_STORAGES as _cuda_storages  # noqa: E402
 from ._functions.storages import LEGACY as _storage_types  # noqa: E402
 from ._settings import *  # noqa: E402, F403
 from ._settings import Deterministic as _Deterministic  # noqa: E402
@@ -147,6 +148,7 @@ from .storage import TypedStorage, UntypedStorage  # noqa: E402
 globals().update(_older_autocast)
 globals().update(_storage_types)
 Storage = _storage_types["FloatStorage"]
+_storage_classes = {TypedStorage, UntypedStorage, *_storage_types.values(), *_cuda_storages.values()}
 inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None
 __version__ = torch_version.TorchVersion("2.13.0")
 legacy_contiguous_format = contiguous_format
@@ -253,6 +255,9 @@ _deterministic = _Deterministic.asked  # asked for, only warn
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
     """Remembered; what runs here is deterministic on the CPU anyway."""
+    for name, x in (("'mode' (position 1)", mode), ("'warn_only'", warn_only)):
+        if x is not True and x is not False:
+            raise TypeError(f"_set_deterministic_algorithms(): argument {name} must be bool, not {type(x).__name__}")
     _deterministic[:] = mode, warn_only
 
 

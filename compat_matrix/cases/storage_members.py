@@ -71,3 +71,82 @@ def _(torch):
 def _(torch):
     yield "handle", raises(lambda: torch.Event().ipc_handle())
     yield "from handle", raises(lambda: torch.Event.from_ipc_handle(torch.device("cpu"), b"x"))
+
+
+def _refused(f):
+    try:
+        found = f()
+    except (NotImplementedError, RuntimeError, TypeError) as refused:
+        return type(refused).__name__, str(refused)
+    return found
+
+
+@case("storage_members.with_room_between")
+def _(torch):
+    """The memory of a tensor whose strides leave room between its elements, or show some of them several times."""
+    for size, stride in (((2, 3, 4), (1, 4, 12)), ((10,), (0,)), ((3,), (100,)), ((2, 3), (1, 0))):
+        t = torch.empty_strided(size, stride).fill_(2.0)
+        yield f"{size} {stride}", (t.untyped_storage().nbytes(), t.storage().size(), t.data_ptr() == t.detach().data_ptr(), t.as_strided((2,), stride[-1:]))
+        yield f"{size} {stride} all", _refused(lambda t=t: t.as_strided((t.storage().size() + 1,), (1,)))
+
+
+@case("storage_members.as_tensors")
+def _(torch):
+    """A tensor made of a storage shows its memory, as the dtype asked for."""
+    for name in ("float32", "int16", "float64"):
+        held = torch.ones(3, dtype=getattr(torch, name))
+        for storage in (held.storage(), held.untyped_storage()):
+            for made in (torch.tensor, torch.as_tensor, torch.asarray):
+                for dtype in (None, torch.float32, torch.int16, torch.float64, torch.uint8):
+                    yield f"{name} {type(storage).__name__} {made.__name__} {dtype}", _refused(lambda s=storage, m=made, d=dtype: m(s, dtype=d))
+    storage = torch.FloatStorage([1, 2, 3])
+    torch.tensor(storage)[0] = 9
+    torch.as_tensor(storage)[1] = 8
+    yield "written", storage.tolist()
+    yield "legacy", [_refused(lambda kind=kind: kind(storage)) for kind in (torch.Tensor, torch.FloatTensor, torch.IntTensor)]
+
+
+@case("storage_members.bytes_written")
+def _(torch):
+    """Bytes of larger elements are written, exchanged and turned around; storages of device "meta" have none."""
+    t = torch.arange(3, dtype=torch.int16)
+    storage = t.untyped_storage()
+    storage[0] = 7
+    yield "one", t.clone()
+    yield "all", (storage.fill_(1) is storage, t.clone())
+    yield "copied", (storage.copy_(torch.UntypedStorage([1, 0, 2, 0, 3, 0])) is storage, t.clone())
+    storage.byteswap(torch.int16)
+    yield "turned", t.clone()
+    other = torch.ones(3, dtype=torch.int16)
+    storage._swap_data_ptr_(other.untyped_storage())
+    yield "exchanged", (t, other)
+    for name, wrong in {"size": torch.ones(8).untyped_storage(), "device": torch.ones(3, device="meta").untyped_storage(), "number": 3}.items():
+        yield f"refused {name}", _refused(lambda wrong=wrong: storage._swap_data_ptr_(wrong))
+    own = torch.FloatStorage([1, 2])
+    own.resize_(3)
+    own[2] = 5
+    yield "grown", own.tolist()
+    meta = torch.TypedStorage([1, 2, 3, 4], device="meta", dtype=torch.float32)
+    for name, f in {"item": lambda: meta[0], "byte": lambda: meta.untyped()[0], "list": meta.tolist, "shared": meta.share_memory_, "host": meta.cpu,
+                    "resized": lambda: (meta.resize_(10), meta.nbytes()), "filled": lambda: meta.fill_(1).size(), "set": lambda: meta.__setitem__(0, 1)}.items():
+        yield f"meta {name}", _refused(f)
+    with tempfile.TemporaryFile() as file:
+        torch.FloatStorage([1, 2])._write_file(file, True, True, 4)
+        file.seek(0)
+        yield "written to a file", list(file.read())
+    yield "same object", (t.untyped_storage() is storage, t.view(3, 1).untyped_storage() is storage, torch._C._storage_address(t) == storage._cdata)
+    yield "classes", (sorted(c.__name__ for c in torch._tensor_classes if c.__module__ == "torch"), torch.FloatStorage in torch._storage_classes,
+                      torch.storage._dtype_to_storage_type_map()[torch.float16])
+
+
+@case("storage_members.numbers_with_gradients")
+def _(torch):
+    """A tensor that requires grad is no number for an argument without a gradient."""
+    a, g = torch.ones(2), torch.tensor(1.0, requires_grad=True)
+    for name, f in {"isclose": lambda: torch.isclose(a, a, g, 0.0), "allclose": lambda: torch.allclose(a, a, g), "celu": lambda: torch.celu(a, g),
+                    "dropout": lambda: torch.dropout(a, g, True), "alpha": lambda: a.add(a, alpha=g), "normal_": lambda: a.clone().normal_(g, 1.0),
+                    "threshold": lambda: torch.threshold(a, g, 0.0), "arange": lambda: torch.arange(g), "full": lambda: torch.full((2,), g),
+                    "without": lambda: torch.isclose(a, a, torch.tensor(1), g.detach())}.items():
+        yield name, _refused(f)
+    i = torch.tensor([2, 1, 0])
+    yield "index_fill_", [_refused(lambda f=f: f(i.clone())) for f in (lambda i: i.index_fill_(0, i, 0), lambda i: i.index_fill_(0, i.clone(), i[0]))]

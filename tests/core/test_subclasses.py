@@ -71,8 +71,8 @@ def test_names_are_those_of_the_program(name):
     assert float(z.detach()) == 2 and y.grad.tolist() == [0, 2, 2] and getattr(z, name)() == "own" and y.detach().add_(1).numpy().tolist() == [2, 2, 2]
 
 
-TORCHS = """_addmm_activation _backward_hooks _base _cdata _coalesced_ _conj _conj_physical _grad _grad_fn _indices _is_view _is_zerotensor _make_subclass
-            _neg_view _nnz _post_accumulate_grad_hooks _rev_view_func_unsafe _typed_storage _values _version _view_func _view_func_unsafe"""
+TORCHS = """_addmm_activation _backward_hooks _base _cdata _coalesced_ _conj _conj_physical _fix_weakref _grad _grad_fn _indices _is_view _is_zerotensor
+            _make_subclass _neg_view _nnz _post_accumulate_grad_hooks _rev_view_func_unsafe _typed_storage _values _version _view_func _view_func_unsafe"""
 
 
 def test_only_what_is_named_as_ours_is_beside_what_torch_has():

@@ -6,11 +6,12 @@ import importlib
 import sys
 import weakref
 
-from .._core import errors, levels, lifetimes, overriding, passes, publish, tangents_off
+from .._core import config, errors, levels, lifetimes, overriding, passes, publish, tangents_off
 from .._core.enums import enumeration
 from .._core.record import thread
+from .._core.saying import warn
 from .._core.storage import REPLAY
-from .._functions.storages import StorageBase, is_alias_of  # noqa: F401
+from .._functions.untyped import StorageBase, is_alias_of  # noqa: F401
 from .._library import unregistered
 from .._library.operators import BELOW
 from .._tensor import Tensor, TensorMeta
@@ -19,6 +20,7 @@ from ..nn.modules._convert import _asked
 from . import _autograd, _functions, _functorch, _script  # noqa: F401
 from ._script import *  # noqa: F403
 
+_set_deterministic_fill_uninitialized_memory = config.set_fills
 _current_graph_task_id = passes.task_id
 _current_graph_task_execution_order = passes.execution_order
 _current_autograd_node = passes.node_now
@@ -104,6 +106,26 @@ def _remove_cached_tensor(t):
 def _is_cached_tensor(t) -> bool:
     """Whether it is noted, and that is enabled."""
     return _cached_asked("_is_cached_tensor", t, "bool") in _cached and _cached["enabled"]
+
+
+def _storage_address(t, /):
+    """A number that tensors of one memory share."""
+    return t.untyped_storage()._cdata
+
+
+def _get_deterministic_fill_uninitialized_memory():
+    """What `torch.utils.deterministic.fill_uninitialized_memory` says."""
+    return config.fills[0]
+
+
+def _warn():
+    """The warning by which PyTorch tries its own out."""
+    warn("Test message for TORCH_WARN")
+
+
+def _warn_deprecation():
+    """Likewise, of what is deprecated."""
+    warn("Test message for TORCH_WARN_DEPRECATION", DeprecationWarning)
 
 
 TensorBase = _TensorBase = Tensor

@@ -55,7 +55,7 @@ def _bool(x):
 def _float(x):
     if isinstance(x, (float, int, np.floating, np.integer)):
         return float(x)
-    if isinstance(x, Tensor) and x.numel() == 1:
+    if isinstance(x, Tensor) and x.numel() == 1 and not x._tl_needs:
         return float(x.item())
     raise Mismatch
 
@@ -72,7 +72,7 @@ def number(x):
         return float(x)
     if isinstance(x, (complex, np.complexfloating)):
         return complex(x)
-    if isinstance(x, Tensor) and x.ndim == 0:
+    if isinstance(x, Tensor) and x.ndim == 0 and not x._tl_needs:
         return x.item()
     raise Mismatch
 

@@ -47,6 +47,13 @@ deterministic = [False, False]  # what `use_deterministic_algorithms` was told: 
 fills = [True]  # torch.utils.deterministic.fill_uninitialized_memory
 
 
+def set_fills(mode):
+    """Change it; torch's error for what is no bool."""
+    if not isinstance(mode, bool):
+        raise RuntimeError(f"expected a bool, but got {type(mode).__name__}")
+    fills[0] = mode
+
+
 def on_change(listener):
     """Call `listener(name, value)` after every change (for copies kept on hot paths)."""
     _listeners.append(listener)

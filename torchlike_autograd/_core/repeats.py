@@ -118,7 +118,7 @@ def inplace_overlapping(spec, flat, target):
 
 _MOVING = {"cat", "stack", "gather", "index_select", "take", "max.dim", "min.dim", "_masked_select", "masked_select", "outer", "nonzero", "kthvalue",
            "mode"}
-_MOVING_TWINS = {"scatter", "scatter_add", "scatter_reduce", "index_add", "index_copy", "_index_put", "put", "index_reduce"}
+_MOVING_TWINS = {"scatter", "scatter_add", "scatter_reduce", "index_add", "index_copy", "index_fill", "_index_put", "put", "index_reduce"}
 _ELEMENTWISE = {Promote.RESULT, Promote.FLOAT, Promote.BOOL}
 _ALSO = {"cumsum", "cumprod", "where"}
 
@@ -144,9 +144,11 @@ def check_twin(op, target, flat):
     moving = op.name in _MOVING_TWINS
     for x in flat[1:]:
         if isinstance(x, Tensor) and (x is target or (x._tl_cell is not None and x._tl_cell is target._tl_cell)):
+            if op.name in ("index_fill", "masked_fill", "_fill_") and x is not target and not x._tl_v.aval.shape:
+                continue
             if moving:
                 shares(target, x)
-            elif x is not target and not (op.name in ("masked_fill", "_fill_") and not x._tl_v.aval.shape):
+            elif x is not target:
                 check_overlap(target, x)
 
 

@@ -140,6 +140,11 @@ def contiguous_strides(shape) -> tuple:
 row_strides = functools.lru_cache(4096)(contiguous_strides)  # of tuples
 
 
+def reach(shape, strides, offset=0) -> int:
+    """How many elements of memory lie before the end of a geometry."""
+    return 0 if 0 in shape else offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides))
+
+
 NOT_VIEWABLE = ("view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use "
                 ".reshape(...) instead.")
 

@@ -26,7 +26,7 @@ from . import belonging, errors, layouts, levels, walls
 from .chains import BEYOND_STRIDES, REPEATING, PickSpec, pick, put_spec, replay_spec, written_repeats
 from .nodes import Nowhere, node_at, observed, place_and_step, short_name, step_of
 from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, thread
-from .shapes import numel
+from .shapes import numel, reach
 from .speed import native
 from .values import OF_LEAF, over_its_array
 
@@ -91,10 +91,16 @@ def cell_of(t) -> Cell:
     return cell
 
 
+def held(cell):
+    """How many elements the memory of a cell has room for."""
+    shape = cell.value.aval.shape
+    return numel(shape) if cell.layout is None else reach(shape, *cell.layout)
+
+
 def memory_size(t):
     """Bytes of the memory behind a tensor."""
-    a = cell_of(t).value.aval
-    return numel(a.shape) * a.dtype.itemsize
+    cell = cell_of(t)
+    return held(cell) * cell.value.aval.dtype.itemsize
 
 
 def read(t):

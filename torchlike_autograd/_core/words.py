@@ -108,7 +108,7 @@ def _is_listed(x):
 
 
 def _is_number(x):
-    return isinstance(x, (numbers.Number, np.number, np.bool_)) or (isinstance(x, Tensor) and x.ndim == 0)
+    return isinstance(x, (numbers.Number, np.number, np.bool_)) or (isinstance(x, Tensor) and x.ndim == 0 and not x._tl_needs)
 
 
 def _is_ints(x, name):

@@ -125,6 +125,14 @@ def _convolution(input, weight, bias, stride, padding, dilation, transposed, out
     return named("convolution")(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
 
 
+@composite("torch.ops.aten._local_scalar_dense")
+def _local_scalar_dense(self):
+    """The only element as a number."""
+    if not self.numel():
+        raise RuntimeError("_local_scalar_dense: Empty tensor not supported")
+    return self.item()
+
+
 @composite("torch.ops.aten._new_zeros_with_same_feature_meta")
 def new_zeros_with_same_feature_meta(self, other, *, self_num_batch_dims=0):
     """Zeros with the sizes and strides of `other`, and before them the first dims of `self`, as the memory of a batch of tangents is made."""

@@ -7,7 +7,7 @@ import operator
 import numpy as np
 
 from .._core import config, dtypes, levels, sharing
-from .._core.composite import composite, named
+from .._core.composite import COMPOSITES, composite, named
 from .._core.devices import device as Device
 from .._core.errors import only_float_requires_grad
 from .._core.numeric import limits, overflows, say_once
@@ -154,6 +154,8 @@ def from_data(data, dtype, copy) -> Tensor:
     dtype = None if dtype is None else _dtype(dtype)
     if isinstance(data, (np.ndarray, np.generic)):
         return _from_numpy(np.asarray(data), dtype, copy)
+    if hasattr(type(data), "_tl_elements"):
+        return COMPOSITES["Tensor.set_"](filled((0,), 0, dtype or data._tl_dtype()), data._tl_elements(dtype))
     if hasattr(data, "__dlpack__"):
         found = from_dlpack(data)
         return found if dtype is None else found.to(dtype)
@@ -251,9 +253,6 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
         out = as_tensor(obj, dtype, device)
         return _asked_for_gradients(out.clone() if copy and out is obj else out, obj, requires_grad)
     requires_grad = bool(requires_grad)
-    if type(obj).__name__ == "UntypedStorage":
-        raw = obj.bytes()
-        return frombuffer(raw, dtype=dtype or config.default_dtype(), requires_grad=requires_grad) if raw.size else tensor([], dtype=dtype)
     if not isinstance(obj, (np.ndarray, np.generic)) and _has_buffer(obj):     # the bytes, whatever the format that the buffer names
         made = frombuffer(obj, dtype=dtype or config.default_dtype(), requires_grad=requires_grad)
         _check_alias(made, None, device, copy)

@@ -40,6 +40,8 @@ def _new(dtype, args, kwargs, only=None):
         return _alias(x)
     if _is_size(x):
         return filled(_sizes(args), unset(dtype), dtype)
+    if isinstance(x, TypedStorage) and x.dtype is not dtype:
+        raise RuntimeError(f"Expected a Storage of type {dtype.char_name} or an UntypedStorage, but got type {x.dtype.char_name} for argument 1 'storage'")
     if isinstance(x, (TypedStorage, UntypedStorage)):
         return set_(filled((0,), 0, dtype), x)
     if type(x).__name__ == "Size":
@@ -155,6 +157,12 @@ class tensortype(type):
     """The type of `torch.FloatTensor`, ...: whatever has the dtype is an instance."""
 
     __module__ = "torch"
+    is_xpu = False
+
+    def __new__(mcls, name, bases, members):
+        if bases:
+            raise TypeError(f"type '{bases[0].__module__}.{bases[0].__name__}' is not an acceptable base type")
+        return super().__new__(mcls, name, bases, members)
 
     def __call__(cls, *args, **kwargs):
         return _new(cls.dtype, args, kwargs, cls.dtype)

@@ -14,7 +14,7 @@ from .._core.layouts import channels_strides, laid
 from .._core.numeric import say_once
 from .._core.record import number_kind, thread
 from .._core.shapes import as_long, check_inside, wrap_dim
-from .._core.storage import as_detached
+from .._core.storage import as_detached, held
 from .._core.words import explained
 from .._ops import join as _join_ops
 from .._ops import shape as _shape_ops
@@ -532,10 +532,12 @@ def strided_plan(input, size, stride, storage_offset):
 
 def _check_storage(base, size, stride, offset):
     item = base.dtype.itemsize
-    need = (sum((n - 1) * s for n, s in zip(size, stride)) + 1 + offset) * item if 0 not in size else 0
-    held = base._tl_v.aval if base._tl_view is None else base._tl_cell.value.aval  # an alias may show a part of its memory
-    before = base._tl_laid[1] if base._tl_laid is not None and base._tl_view is None else 0  # what lies before a dual number is not there
-    have = before * item + shapes.numel(held.shape) * held.dtype.itemsize
+    need = shapes.reach(size, stride, offset) * item
+    if base._tl_view is not None:  # an alias may show a part of its memory
+        have = held(base._tl_cell) * base._tl_cell.value.aval.dtype.itemsize
+    else:
+        shape = base._tl_v.aval.shape
+        have = (shapes.numel(shape) if base._tl_laid is None else shapes.reach(shape, *base._tl_laid)) * item
     if need > shapes.LARGEST:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     if need > have:

@@ -94,6 +94,8 @@ def swapped(data, dtype):
 
 def byteswap(self, dtype):
     """Turn the bytes of each element around, in place."""
+    if not isinstance(dtype, dtypes.dtype):
+        raise RuntimeError(f"expected torch.dtype, but got {type(dtype)}")
     self._hold(swapped(self.bytes(), dtype))
 
 

@@ -6,7 +6,7 @@ import math
 
 from .._core import config, dtypes, levels
 from .._core.composite import composite, named
-from .._core.shapes import LARGEST
+from .._core.shapes import LARGEST, reach
 from .create import _dtype, arange, filled, placed, sizes, unset
 
 _cat = named("cat")
@@ -71,8 +71,7 @@ def _strided(size, stride, dtype):
         raise RuntimeError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})")
     if any(n < 0 for n in size):
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
-    held = 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, stride))
-    if any(s < 0 for s in stride) or held * _dtype(dtype).itemsize > LARGEST:
+    if any(s < 0 for s in stride) or reach(size, stride) * _dtype(dtype).itemsize > LARGEST:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     t = filled(size, unset(dtype), dtype)
     t._tl_laid = (tuple(stride), 0)

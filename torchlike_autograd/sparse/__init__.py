@@ -8,9 +8,10 @@ slices differentiate to any order.  There: layouts COO (with dense dims too) and
 from __future__ import annotations
 
 from .._core import dtypes, layouts
+from .._core.composite import COMPOSITES
 from .._core.overriding import Off
 from .._core.publish import missing as _missing
-from .._functions.legacy import tensortype
+from .._functions.legacy import CUDA_TYPES, tensortype
 from .._tensor import Tensor
 from . import _members, _sizes  # noqa: F401 (fill the table of calls, as the next two do)
 from ._calls import product, scaled_sum
@@ -107,5 +108,7 @@ for _name, _dtype in (("BFloat16Tensor", dtypes.bfloat16), ("ByteTensor", dtypes
                       ("ShortTensor", dtypes.int16)):
     globals()[_name] = _SparseType(
         _name, (), {"dtype": _dtype, "is_cuda": False, "is_sparse": True, "layout": layouts.sparse_coo, "__module__": "torch.sparse"})
+
+_tensor_classes = {*CUDA_TYPES.values(), *(COMPOSITES[f"torch.{_n}"] for _n in CUDA_TYPES), *(x for x in list(globals().values()) if type(x) is _SparseType)}
 
 __getattr__ = _missing("torch.sparse")

@@ -6,7 +6,7 @@ import weakref
 from collections import OrderedDict
 
 from .._core.nodes import Leaf, changes
-from .._core.state import FIELDS, user_fields
+from .._core.state import FIELDS
 from .._tensor import Tensor
 
 
@@ -52,15 +52,12 @@ def _refuse(grads):
 
 
 def _taken(t):
-    return {name: getattr(t, name) for name in FIELDS}, {**user_fields(t), "_tl_cdata": t._cdata}
+    return {name: getattr(t, name) for name in FIELDS}, t.__dict__
 
 
 def _given(t, found):
-    fields, more = found
-    for name in user_fields(t):
-        del t.__dict__[name]
+    fields, t.__dict__ = found
     for name, value in fields.items():
         setattr(t, name, value)
-    t.__dict__.update(more)
     if t._tl_leaf is not None:
         t._tl_leaf.tensor = weakref.ref(t)

@@ -14,9 +14,7 @@ class _Module(types.ModuleType):
 
     @fill_uninitialized_memory.setter
     def fill_uninitialized_memory(self, mode):
-        if not isinstance(mode, bool):
-            raise RuntimeError(f"expected a bool, but got {type(mode).__name__}")
-        _config.fills[0] = mode
+        _config.set_fills(mode)
 
 
 sys.modules[__name__].__class__ = _Module

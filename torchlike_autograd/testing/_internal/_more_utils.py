@@ -14,12 +14,11 @@ import sys
 import threading
 import time
 import types
-import unittest
 import unittest.mock
 
 import numpy as np
 
-from ..._core import dtypes, publish
+from ..._core import config, dtypes, publish
 from ..._tensor import Tensor
 from .._creation import make_tensor
 from ._parametrized import parametrize
@@ -192,10 +191,11 @@ class DeterministicGuard:
         self.new = deterministic, warn_only, fill_uninitialized_memory
 
     def _now(self):
-        return _api().are_deterministic_algorithms_enabled(), _api().is_deterministic_algorithms_warn_only_enabled(), None
+        return *config.deterministic, config.fills[0]
 
     def _set(self, on, warn, fill):
         _api().use_deterministic_algorithms(on, warn_only=warn)
+        config.set_fills(fill)
 
     def __enter__(self):
         self.before = self._now()
