@@ -116,3 +116,19 @@ def _(torch):
             yield name, "found"
         except RuntimeError as missing:
             yield name, str(missing).split("\n")[0]
+
+
+@case("found_by_tests_of_networks.windows_beyond_counting")
+def _(torch):
+    """Windows, steps and pads beyond 32 bits are refused; functions may be marked with what users are promised."""
+    F, x, big = torch.nn.functional, torch.ones(1, 1, 4, 4), 2**40
+    for name, f in {"largest": lambda: F.max_pool2d(x, big), "step": lambda: F.max_pool2d(x, 2, big), "pad": lambda: F.avg_pool2d(x, 2, 2, big),
+                    "average": lambda: F.avg_pool1d(x[0], big, ceil_mode=True), "power": lambda: F.lp_pool1d(x[0], 2.0, big, ceil_mode=True),
+                    "dilation": lambda: F.max_pool2d(x, 2, dilation=big), "less": lambda: F.avg_pool2d(x, -big), "cube": lambda: F.avg_pool3d(x, big)}.items():
+        yield name, _made(f)
+    mark = importlib.import_module(torch.__name__ + ".fx._compatibility").compatibility
+    for kept in (True, False):
+        @mark(is_backward_compatible=kept)
+        def f():
+            """What it does."""
+        yield str(kept), f.__doc__
