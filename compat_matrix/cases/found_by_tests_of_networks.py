@@ -132,3 +132,17 @@ def _(torch):
         def f():
             """What it does."""
         yield str(kept), f.__doc__
+
+
+@case("found_by_tests_of_networks.sizes_that_are_none")
+def _(torch):
+    """Sizes that are not whole numbers are refused, also those that are multiplied beyond counting."""
+    F, x = torch.nn.functional, torch.ones(1, 1, 4, 4)
+    for s in (2.0, torch.tensor(2.0), torch.tensor(2), True):
+        for name, f in {"parts": lambda s: F.adaptive_avg_pool2d(x, (s, s)), "second": lambda s: F.adaptive_avg_pool2d(x, (None, s)),
+                        "largest": lambda s: F.adaptive_max_pool2d(x, (s, 1)), "cube": lambda s: F.adaptive_avg_pool3d(x, (s, s, s)),
+                        "area": lambda s: F.interpolate(x, (s, s), mode="area")}.items():
+            yield f"{name} {s!r}", _made(lambda f=f, s=s: f(s))
+    yield "list", _made(lambda: F.interpolate(x, (2.0, 2)).shape)
+    for factor in (1e20, -1e20, float("inf"), float("nan")):
+        yield str(factor), _made(lambda factor=factor: F.interpolate(x, scale_factor=factor, mode="bilinear"))
