@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _compat_pickle
+import copyreg
 import importlib
 import io
 import pickle
@@ -70,7 +71,7 @@ class StoredBytes:
     @property
     def count(self):
         """Of elements, or of bytes."""
-        return self.array.nbytes if self.kind == UNTYPED else self.array.size
+        return self.array.nbytes if self.kind == UNTYPED else self.array.nbytes // dtypes.DTYPES[STORAGES[self.kind]].itemsize
 
 
 # Writing
@@ -80,12 +81,12 @@ class Writer(pickle._Pickler):
 
     def __init__(self, file, protocol, name=None):
         super().__init__(file, protocol=protocol)
-        self.storages, self.name, self._known = [], name or (lambda i, s: str(i)), {}
+        self.storages, self.name, self._known, self._dtypes = [], name or (lambda i, s: str(i)), {}, {}
 
     def persistent_id(self, obj):
         """The tuple that stands for a storage."""
         if type(obj) is UntypedStorage:
-            obj = self._known.setdefault(id(obj), (obj, StoredBytes(obj.bytes(), None, str(obj.device))))[1]
+            obj = self._of_cell(obj._tl_cell, None)
         elif isinstance(obj, TypedStorage):
             obj = self._of_cell(obj.untyped()._tl_cell, obj.dtype)
         if type(obj) is not StoredBytes:
@@ -133,19 +134,20 @@ class Writer(pickle._Pickler):
             warn_if_has_hooks(t)
         if t.is_sparse or t.is_sparse_csr:
             return _REBUILD["_rebuild_sparse_tensor"], t.__reduce_ex__(2)[1]
-        state = user_fields(t)
+        state = _state_of(t)
         if isinstance(t, Parameter) and type(t).__reduce_ex__ is Parameter.__reduce_ex__:
             parts = (t.detach(), bool(t.requires_grad), OrderedDict())
             if not state:
                 return _REBUILD["_rebuild_parameter"], parts
             return _REBUILD["_rebuild_parameter_with_state"], (*parts, state)
         if t.is_meta:
-            return _REBUILD["_rebuild_meta_tensor_no_storage"], (t.dtype, tuple(t.shape), t.stride(), bool(t.requires_grad))
-        storage, offset, strides = self._storage(t)
-        plain, rebuild = (storage, offset, tuple(t.shape), tuple(strides), bool(t.requires_grad), OrderedDict()), _REBUILD["_rebuild_tensor_v2"]
-        if t.dtype.name not in _STORAGE_OF:
-            plain, rebuild = (*plain, t.dtype), _REBUILD["_rebuild_tensor_v3"]
-        state = mixed.with_places(t, state)
+            plain, rebuild = (t.dtype, tuple(t.shape), t.stride(), bool(t.requires_grad)), _REBUILD["_rebuild_meta_tensor_no_storage"]
+        else:
+            storage, offset, strides = self._storage(t)
+            plain, rebuild = (storage, offset, tuple(t.shape), tuple(strides), bool(t.requires_grad), OrderedDict()), _REBUILD["_rebuild_tensor_v2"]
+            if t.dtype.name not in _STORAGE_OF:
+                plain, rebuild = (*plain, t.dtype), _REBUILD["_rebuild_tensor_v3"]
+            state = mixed.with_places(t, state) if isinstance(state, dict) else state
         if type(t) is Tensor and not state:
             return rebuild, plain
         return _REBUILD["_rebuild_from_type_v2"], (rebuild, type(t), plain, state)
@@ -163,6 +165,8 @@ class Writer(pickle._Pickler):
                 whole = _array(v)
             else:
                 return self._of_cell(t._tl_cell, dtype), offset, strides
+        if t._tl_cell is not None:
+            self._check(t._tl_cell, dtype)
         if whole is None:
             whole = _array(v)
         elif t._tl_laid is not None and t._tl_view is None:
@@ -171,11 +175,18 @@ class Writer(pickle._Pickler):
         return out, offset, strides
 
     def _of_cell(self, cell, dtype):
-        found = self._known.get(id(cell))
-        if found is None:
-            layout = cell.layout or (shapes.contiguous_strides(cell.value.aval.shape), 0)
-            found = self._known[id(cell)] = cell, StoredBytes(_in_memory(_array(cell.value), *layout), dtype, cell.value.aval.device)
-        return found[1]
+        self._check(cell, dtype)
+        a, key = cell.value.aval, id(cell) if shapes.numel(cell.value.aval.shape) else (id(cell), dtype)
+        if key not in self._known:
+            layout = cell.layout or (shapes.contiguous_strides(a.shape), 0)
+            self._known[key] = cell, StoredBytes(_in_memory(_array(cell.value), *layout), dtype, a.device)
+        return self._known[key][1]
+
+    def _check(self, cell, dtype):
+        """torch's RuntimeError where a file would hold one memory as elements of two dtypes."""
+        dtype = dtype if dtype is not None and dtype.name in _STORAGE_OF else dtypes.uint8
+        if self._dtypes.setdefault(id(cell), (dtype, cell))[0] is not dtype and shapes.numel(cell.value.aval.shape):
+            raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
 
 
 def _array(v):
@@ -193,6 +204,14 @@ def _in_memory(a, strides, offset):
     return out
 
 
+def _state_of(t):
+    """What a user has attached to a tensor, as its class gives it: {name: value}, with slots of the class a pair of such."""
+    if type(t).__getstate__ is not object.__getstate__:
+        return t.__getstate__()
+    slots = {n: getattr(t, n) for n in copyreg._slotnames(type(t)) if n not in copyreg._slotnames(Tensor) and hasattr(t, n)}
+    return (user_fields(t), slots) if slots else user_fields(t)
+
+
 class _Named:
     """Something that a pickle calls by a name."""
 
@@ -201,6 +220,12 @@ class _Named:
 
     def __call__(self, *args):
         return self.f(*args)
+
+
+def full_name(obj):
+    """The name of a class or function in pickles, with its module."""
+    module, name = _name_in_torch(obj, None) or (obj.__module__, obj.__qualname__)
+    return f"{module}.{name}"
 
 
 def _name_in_torch(obj, name):
@@ -307,8 +332,11 @@ def _rebuild_from_type_v2(func, new_type, args, state):
     out = func(*args)
     if type(out) is not new_type:
         out = out.as_subclass(new_type)
-    out = mixed.placed_again(out, state)
-    _set_state(out, state)
+    out = mixed.placed_again(out, state) if isinstance(state, dict) else out
+    if hasattr(new_type, "__setstate__"):
+        out.__setstate__(state)
+    else:
+        _set_state(out, state)
     return out
 
 
@@ -319,7 +347,10 @@ def _rebuild_sparse_tensor(layout, data):
 
 
 def _set_state(t, state):
-    t.__dict__.update(state[0] if isinstance(state, tuple) else state)
+    fields, slots = state if isinstance(state, tuple) else (state, None)
+    t.__dict__.update(fields or {})
+    for name, x in (slots or {}).items():
+        setattr(t, name, x)
 
 
 def _get_layout(name):
@@ -400,8 +431,8 @@ class WeightsReader(pickle._Unpickler):
 
     def persistent_load(self, pid):
         """A storage by its tuple."""
-        if type(pid) is not tuple or not pid or pid[0] != "storage":
-            raise pickle.UnpicklingError(f"Only persistent_load of storage is allowed, but got {pid[0] if pid else pid}")
+        if type(pid) is not tuple or not pid or pid[0] not in ("storage", b"storage"):
+            raise pickle.UnpicklingError(f"Only persistent_load of storage is allowed, but got {type(pid[0] if pid else pid)}")
         return self._storage(pid)
 
     def find_class(self, module, name):
@@ -426,8 +457,9 @@ class WeightsReader(pickle._Unpickler):
 
     def load_reduce(self):
         func = self.stack[-2]
-        if id(func) not in self._callable:
-            raise pickle.UnpicklingError(f"Trying to call reduce for unrecognized function {func}")
+        if id(func) not in self._callable and func not in SAFE.values():  # methods of classes are made anew by each look
+            owner = f" which belongs to {func.__self__}" if hasattr(func, "__self__") else ""
+            raise pickle.UnpicklingError(f"Trying to call reduce for unrecognized function {func}{owner}")
         super().load_reduce()
 
     def load_newobj(self):

@@ -162,20 +162,30 @@ class Values(Members):
 
     # Copies
 
-    def _tl_check_new_empty(self):
-        """torch's RuntimeError where `new_empty` of a subclass gives no tensor of it, of which torch makes copies."""
+    def _tl_new_like(self):
+        """(a new tensor of the same class, whether it has the contents already): a clone of what has no memory.
+
+        torch's RuntimeError where the method of a subclass that torch makes copies of gives no tensor of it.
+        """
         from ._core.hot import PLAIN  # cycle: made of tensors
         from ._core.overriding import Off  # cycle: made of tensors
 
         if type(self) in PLAIN:
-            return
-        with Off():
-            made = type(self.new_empty([]))
-        if made is not type(self):
+            return _new(type(self)), False
+        empty = self.is_meta or not self.numel()
+        kind, method, how = ("wrapper", "clone", "cloning") if empty else ("non-wrapper", "new_empty", "that function")
+        before, thread.state.grad = thread.state.grad, False
+        try:
+            with Off():
+                made = self.clone() if empty else self.new_empty([])
+        finally:
+            thread.state.grad = before
+        if type(made) is not type(self):
             raise RuntimeError(
-                "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types that implement new_empty() and for "
-                "which that function returns another instance of the same subclass. You should either properly implement new_empty() for your subclass or "
-                "override __deepcopy__() if it is intended behavior for new_empty() to return an instance of a different type.")
+                f"The default implementation of __deepcopy__() for {kind} subclasses only works for subclass types that implement {method}() and for "
+                f"which {how} returns another instance of the same subclass. You should either properly implement {method}() for your subclass or "
+                f"override __deepcopy__() if it is intended behavior for {method}() to return an instance of a different type.")
+        return (made, True) if empty else (_new(type(self)), False)
 
     def __deepcopy__(self, memo):
         if not self.is_leaf:
@@ -185,9 +195,10 @@ class Values(Members):
         if id(self) in memo:
             return memo[id(self)]
         belonging.refuse_memory(self._tl_value())
-        self._tl_check_new_empty()
-        out = _new(type(self))
-        if type(self._tl_v.aval) is LeveledAval:  # the copy of a dual tensor has no tangent
+        out, whole = self._tl_new_like()
+        if whole:
+            pass
+        elif type(self._tl_v.aval) is LeveledAval:  # the copy of a dual tensor has no tangent
             out._tl_v = another(levels.primal(self._tl_value()))
         elif self._tl_cell is None:
             out._tl_v = as_detached(self._tl_v)

@@ -7,6 +7,7 @@ is found by the name that PyTorch gives it.
 from __future__ import annotations
 
 import contextlib
+import enum
 import hashlib
 import io
 import os
@@ -15,14 +16,13 @@ import pickletools
 import struct
 import sys
 import warnings
-import zipfile
 from collections.abc import Callable
 
 import numpy as np
 
 from . import _pickled
 from . import types as _types
-from ._archives import Archive
+from ._archives import _ALIGNMENT, PyTorchFileReader, PyTorchFileWriter, taken
 from ._core import devices as _devices
 from ._core import publish as _publish
 from ._core.devices import device as _device
@@ -39,7 +39,6 @@ MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
 PROTOCOL_VERSION = 1001
 MAP_LOCATION = Callable[[_types.Storage, str], _types.Storage] | _device | str | dict[str, str] | None  # for annotations
 FileLike = _types.FileLike
-_ALIGNMENT = 64
 
 
 class SourceChangeWarning(Warning):
@@ -64,7 +63,7 @@ def check_module_version_greater_or_equal(module, req_version_tuple, error_if_ma
 def add_safe_globals(safe_globals):
     """Allow functions and classes in files that are loaded with weights_only; an item may be (object, full name)."""
     for x in safe_globals:
-        obj, name = x if isinstance(x, tuple) else (x, f"{x.__module__}.{x.__qualname__}")
+        obj, name = x if isinstance(x, tuple) else (x, _pickled.full_name(x))
         _pickled.SAFE[name.removeprefix("builtins.")] = obj
 
 
@@ -96,14 +95,14 @@ class safe_globals(contextlib.AbstractContextManager):
 def get_unsafe_globals_in_checkpoint(f):
     """The names in a file that `weights_only` would refuse."""
     with _opened(f, "rb") as file:
-        text = Archive(file).read("data.pkl")
+        text = bytes(PyTorchFileReader(file).read("data.pkl"))
     names = [arg.replace(" ", ".", 1).replace("__builtin__.", "builtins.") for op, arg, _ in pickletools.genops(text) if op.name == "GLOBAL"]
     return [n for n in dict.fromkeys(names) if n.removeprefix("builtins.") not in _pickled.allowed()]
 
 
 # Options that change nothing here are remembered
 
-class LoadEndianness:
+class LoadEndianness(enum.Enum):
     """The byte order to assume for files that do not say theirs."""
 
     NATIVE, LITTLE, BIG = 1, 2, 3
@@ -118,7 +117,9 @@ def get_default_load_endianness():
 
 
 def set_default_load_endianness(endianness):
-    """Remembered; files say their byte order."""
+    """The byte order of files that do not say theirs, a `LoadEndianness`; None: little."""
+    if not isinstance(endianness, LoadEndianness) and endianness is not None:
+        raise TypeError("Invalid argument type in function set_default_load_endianness")
     _options["endianness"] = endianness
 
 
@@ -127,9 +128,19 @@ def get_default_mmap_options():
     return _options["mmap"]
 
 
-def set_default_mmap_options(flags):
-    """Remembered; files are read at once."""
-    _options["mmap"] = flags
+class set_default_mmap_options:
+    """Remembered, as a context manager within a block; files are read at once."""
+
+    def __init__(self, flags):
+        if flags not in (1, 2):
+            raise ValueError(f"Invalid argument in function set_default_mmap_options, expected mmap.MAP_PRIVATE or mmap.MAP_SHARED, but got {flags}")
+        self.prev, _options["mmap"] = _options["mmap"], flags
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *exc):
+        _options["mmap"] = self.prev
 
 
 def get_crc32_options():
@@ -167,13 +178,12 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_ne
         folder = os.path.dirname(os.fspath(f))
         if folder and not os.path.isdir(folder):
             raise RuntimeError(f"Parent directory {folder} does not exist.")
-    with _opened(f, "wb") as file:
-        if _use_new_zipfile_serialization:
-            name = os.path.splitext(os.path.basename(os.fspath(f)))[0] if isinstance(f, (str, os.PathLike)) else "archive"
-            _save_zip(obj, file, name, pickle_protocol, not _disable_byteorder_record)
-        elif skip_data.active:
-            raise RuntimeError("Cannot use skip_data=True with _use_new_zipfile_serialization=False")
-        else:
+    if _use_new_zipfile_serialization:
+        _save_zip(obj, f, pickle_protocol, not _disable_byteorder_record)
+    elif skip_data.active:
+        raise RuntimeError("Cannot use skip_data=True with _use_new_zipfile_serialization=False")
+    else:
+        with _opened(f, "wb") as file:
             _save_old(obj, file, pickle_protocol)
 
 
@@ -188,37 +198,45 @@ def _opened(f, mode):
             f.flush()
 
 
-def _save_zip(obj, file, name, protocol, byteorder):
+_open_file_like = _opened
+
+
+def _save_zip(obj, f, protocol, byteorder):
     text, storages = _pickled.dumped(obj, protocol)
     whole = hashlib.sha256(text)
-    out = io.BytesIO() if not _can_seek(file) else file
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as z:
-        _put(z, f"{name}/data.pkl", text)
-        _put(z, f"{name}/.format_version", b"1")
-        _put(z, f"{name}/.storage_alignment", str(_ALIGNMENT).encode())
+    with _open_zipfile_writer(f) as out:
+        out.write_record("data.pkl", text, len(text))
+        out.write_record(".format_version", b"1", 1)
+        out.write_record(".storage_alignment", str(_ALIGNMENT), len(str(_ALIGNMENT)))
         if byteorder:
-            _put(z, f"{name}/byteorder", sys.byteorder.encode())
+            out.write_record("byteorder", sys.byteorder, len(sys.byteorder))
         for s in storages:
-            data = bytes(s.array.nbytes) if skip_data.active else s.array.tobytes()
+            data = memoryview(bytes(s.array.nbytes) if skip_data.active else s.array.view(np.uint8))  # without copies: models are large
             whole.update(data)
-            _put(z, f"{name}/data/{s.key}", data)
-        _put(z, f"{name}/version", b"3\n")
-        _put(z, f"{name}/.data/serialization_id", str(int(whole.hexdigest(), 16) % 10**40).zfill(40).encode())
-    if out is not file:
-        file.write(out.getvalue())
+            out.write_record(f"data/{s.key}", data, len(data))
+        out.write_record("version", b"3\n", 2)
+        out.write_record(".data/serialization_id", str(int(whole.hexdigest(), 16) % 10**40).zfill(40), 40)
 
 
-def _can_seek(file):
-    return hasattr(file, "seek") and hasattr(file, "tell") and getattr(file, "seekable", lambda: True)()
+@contextlib.contextmanager
+def _open_zipfile_writer(f):
+    """A path or file that records are written to."""
+    out = PyTorchFileWriter(f)
+    try:
+        yield out
+    except BaseException:
+        out.abandon()
+        raise
+    out.write_end_of_file()
+    if not isinstance(f, (str, os.PathLike)) and hasattr(f, "flush"):
+        f.flush()
 
 
-def _put(z, name, data):
-    """One record whose data begin at a multiple of the alignment."""
-    info = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-    begin = z.fp.tell() + 30 + len(name.encode()) + 4
-    pad = -begin % _ALIGNMENT
-    info.extra = b"FB" + struct.pack("<H", pad) + b"Z" * pad
-    z.writestr(info, data)
+@contextlib.contextmanager
+def _open_zipfile_reader(f):
+    """A path or file whose records are read."""
+    with _opened(f, "rb") as file:
+        yield PyTorchFileReader(file)
 
 
 class _OldWriter(Writer):
@@ -238,15 +256,14 @@ def _save_old(obj, file, protocol):
     pickle.dump([s.key for s in writer.storages], file, protocol=protocol)
     for s in writer.storages:
         file.write(struct.pack("<q", s.count))
-        file.write(s.array.tobytes())
+        file.write(memoryview(s.array.view(np.uint8)))
 
 
 # Loading
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
     """Read what `save` has written, here or in PyTorch; by default only tensors, numbers, text and plain containers, otherwise UnpicklingError."""
-    if weights_only is None:
-        weights_only = pickle_module is None
+    weights_only = _only_weights(weights_only, pickle_module)
     if weights_only and pickle_module is not None:
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
     if not isinstance(f, (str, os.PathLike)) and not (hasattr(f, "seek") and hasattr(f, "tell")):
@@ -257,21 +274,42 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         warn("pickle_load_args only works if `weights_only=False`.")
     options = {"encoding": "utf-8", **pickle_load_args}
     with _opened(f, "rb") as file:
-        start = file.tell()
-        is_zip = file.read(4) == b"PK\x03\x04"
-        file.seek(start)
+        is_zip = _is_zipfile(file)
         if mmap:
             _check_mapped(f, is_zip)
         if weights_only and len(options) > 1:
             unknown = next(k for k in options if k != "encoding")
             raise TypeError(f"{'Unpickler.__init__' if is_zip else 'load'}() got an unexpected keyword argument '{unknown}'")
-        reader = WeightsReader if weights_only else Reader
+        reader = WeightsReader if weights_only else Reader if pickle_module in (None, pickle) else type("Reader", (Reader, pickle_module.Unpickler), {})
         try:
-            return (_load_zip if is_zip else _load_old)(file, reader, _restorer(map_location), options)
+            if is_zip:
+                bare = isinstance(map_location, (str, _device)) and str(map_location).partition(":")[0] == "meta"
+                return _load_zip(file, reader, _restorer(map_location), options, bare)
+            return _load_old(file, reader, _restorer(map_location), options)
         except pickle.UnpicklingError as e:
             if not weights_only:
                 raise
             raise pickle.UnpicklingError(_refusal(str(e))) from None
+
+
+def _is_zipfile(f):
+    """Whether an open file goes on as a zip file does."""
+    start = f.tell()
+    found = f.read(4) == b"PK\x03\x04"
+    f.seek(start)
+    return found
+
+
+def _only_weights(told, pickle_module):
+    """Whether only weights are wanted: what the call says, unless the process is told otherwise."""
+    always, never = (os.getenv(f"TORCH_FORCE_{name}WEIGHTS_ONLY_LOAD", "0").lower() in ("1", "y", "yes", "true") for name in ("", "NO_"))
+    if always and never:
+        raise RuntimeError("Only one of `TORCH_FORCE_WEIGHTS_ONLY_LOAD` or `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD` should be set, but both were set.")
+    if never and told is None:
+        warn("Environment variable TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected, since the`weights_only` argument was not explicitly passed to `torch.load`, "
+             "forcing weights_only=False.")
+        return False
+    return always or (pickle_module is None if told is None else told)
 
 
 def _check_mapped(f, is_zip):
@@ -304,19 +342,25 @@ def _refusal(said):
             f"WeightsUnpickler error: \n\n{said}{_DOCS}")
 
 
-def _load_zip(file, reader, restore, options):
-    archive, storages = Archive(file), {}
+def _load_zip(file, reader, restore, options, bare=False):
+    """With the bytes of storages, or with sizes alone (`bare`)."""
+    archive, storages = PyTorchFileReader(file), {}
     if "constants.pkl" in archive:
         raise NotImplementedError("torch.load of a TorchScript archive: there is no TorchScript here")
-    order = archive.read("byteorder").decode() if "byteorder" in archive else "little"
+    order = archive.read("byteorder").decode() if "byteorder" in archive else _assumed_order()
     if order not in ("little", "big"):
         raise ValueError(f"Unknown endianness type: {order}")
 
     def storage(pid):
-        _, kind, key, location, count = pid
-        if key not in storages:
+        _, kind, key, location, count = _decoded(pid)
+        if key not in storages and (bare or skip_data.active):
             dtype = storage_dtype(kind)
-            there, size = bytearray(archive.read(f"data/{key}")), count * dtype.itemsize
+            storages[key] = Storage(Nothing((count,), dtype.np) if bare else np.zeros(count, dtype.np), dtype)
+            if not bare:
+                restore(storages[key], location)
+        elif key not in storages:
+            dtype = storage_dtype(kind)
+            there, size = archive.read(f"data/{key}"), count * dtype.itemsize
             if len(there) != size:
                 raise RuntimeError(f"record size ({len(there)} bytes) does not match expected size ({size} bytes = {size} elements * 1 bytes/element) "
                                    "for dtype Byte")
@@ -326,6 +370,16 @@ def _load_zip(file, reader, restore, options):
         return storages[key]
 
     return reader(io.BytesIO(archive.read("data.pkl")), storage, **options).load()
+
+
+def _assumed_order():
+    told = _options["endianness"]
+    return sys.byteorder if told is LoadEndianness.NATIVE else "big" if told is LoadEndianness.BIG else "little"
+
+
+def _decoded(pid):
+    """The tuple that stands for a storage, with text where the file's strings are read as bytes."""
+    return tuple(x.decode("ascii") if isinstance(x, bytes) else x for x in pid)
 
 
 def _load_old(file, reader, restore, options):
@@ -338,24 +392,30 @@ def _load_old(file, reader, restore, options):
     start, kinds = file.tell(), {}
 
     def first(pid):
+        pid = _decoded(pid)
         if pid[0] == "module":
             return pid[1]
         kinds[pid[2]] = pid
         return Storage(np.zeros(pid[4], storage_dtype(pid[1]).np), storage_dtype(pid[1]))
 
+    def second(pid):
+        pid = _decoded(pid)
+        if pid[0] == "module":
+            return pid[1]
+        whole, view = storages[pid[2]], pid[5]
+        return whole if view is None else views.setdefault(view[0], Storage(whole.array[view[1]:view[1] + view[2]], whole.dtype))
+
     reader(file, first, **options).load()  # the arrays come after the pickle that needs them: read twice; modules stand there with their sources
-    storages = {}
-    for key in reader(file, _no_storage, **options).load():
-        _, kind, _, location, _, view = kinds[key]
-        if view is not None:
-            raise NotImplementedError("torch.load: a view of a storage in an old file")
+    storages, views = {}, {}
+    for key in _decoded(reader(file, _no_storage, **options).load()):
+        _, kind, _, location, _, _ = kinds[key]
         dtype = storage_dtype(kind)
         count, = struct.unpack("<q", file.read(8))
-        storages[key] = Storage(np.frombuffer(bytearray(file.read(count * dtype.itemsize)), dtype.np), dtype)
+        storages[key] = Storage(np.frombuffer(taken(file, count * dtype.itemsize), dtype.np), dtype)
         restore(storages[key], location)
     end = file.tell()
     file.seek(start)
-    out = reader(file, lambda pid: pid[1] if pid[0] == "module" else storages[pid[2]], **options).load()
+    out = reader(file, second, **options).load()
     file.seek(end)
     return out
 

@@ -141,3 +141,33 @@ def _(torch):
     yield "registered", module.b is first
     module.b = second
     yield "assigned", module.b is second, raises(lambda: setattr(module, "b", 3))
+
+
+@case("found_by_tests_of_networks.windows_beyond_counting")
+def _(torch):
+    """Windows, steps and pads beyond 32 bits are refused; functions may be marked with what users are promised."""
+    F, x, big = torch.nn.functional, torch.ones(1, 1, 4, 4), 2**40
+    for name, f in {"largest": lambda: F.max_pool2d(x, big), "step": lambda: F.max_pool2d(x, 2, big), "pad": lambda: F.avg_pool2d(x, 2, 2, big),
+                    "average": lambda: F.avg_pool1d(x[0], big, ceil_mode=True), "power": lambda: F.lp_pool1d(x[0], 2.0, big, ceil_mode=True),
+                    "dilation": lambda: F.max_pool2d(x, 2, dilation=big), "less": lambda: F.avg_pool2d(x, -big), "cube": lambda: F.avg_pool3d(x, big)}.items():
+        yield name, _made(f)
+    mark = importlib.import_module(torch.__name__ + ".fx._compatibility").compatibility
+    for kept in (True, False):
+        @mark(is_backward_compatible=kept)
+        def f():
+            """What it does."""
+        yield str(kept), f.__doc__
+
+
+@case("found_by_tests_of_networks.sizes_that_are_none")
+def _(torch):
+    """Sizes that are not whole numbers are refused, also those that are multiplied beyond counting."""
+    F, x = torch.nn.functional, torch.ones(1, 1, 4, 4)
+    for s in (2.0, torch.tensor(2.0), torch.tensor(2), True):
+        for name, f in {"parts": lambda s: F.adaptive_avg_pool2d(x, (s, s)), "second": lambda s: F.adaptive_avg_pool2d(x, (None, s)),
+                        "largest": lambda s: F.adaptive_max_pool2d(x, (s, 1)), "cube": lambda s: F.adaptive_avg_pool3d(x, (s, s, s)),
+                        "area": lambda s: F.interpolate(x, (s, s), mode="area")}.items():
+            yield f"{name} {s!r}", _made(lambda f=f, s=s: f(s))
+    yield "list", _made(lambda: F.interpolate(x, (2.0, 2)).shape)
+    for factor in (1e20, -1e20, float("inf"), float("nan")):
+        yield str(factor), _made(lambda factor=factor: F.interpolate(x, scale_factor=factor, mode="bilinear"))

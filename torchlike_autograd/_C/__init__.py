@@ -6,6 +6,7 @@ import importlib
 import sys
 import weakref
 
+from .._archives import PyTorchFileReader, PyTorchFileWriter  # noqa: F401
 from .._core import config, errors, levels, lifetimes, overriding, passes, publish, tangents_off
 from .._core.enums import enumeration
 from .._core.record import thread
@@ -235,13 +236,6 @@ class DispatchKeySet(frozenset):
     def has(self, key):
         """Whether a name is in it."""
         return key in self
-
-
-class PyTorchFileReader:
-    """Reads parts of saved files: `torch.load` reads them whole."""
-
-    def __init__(self, *args, **kwargs):
-        raise NotImplementedError("torch.PyTorchFileReader: torch.load reads whole files here")
 
 
 def _is_torch_function_enabled() -> bool:

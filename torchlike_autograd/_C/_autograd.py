@@ -3,6 +3,7 @@
 from .._core import passes, saved
 from .._tensor import Tensor
 from ..autograd import _kept, _saving, grad_mode
+from ..autograd.profiler import record_function
 from ..autograd.profiler_util import DeviceType  # noqa: F401
 
 SavedTensor = saved.SavedTensor
@@ -32,3 +33,13 @@ def _saved_tensors_hooks_is_enabled():
 def kineto_available():
     """True: events are collected, without Kineto."""
     return True
+
+
+def _record_function_with_args_enter(name, *args):
+    """Begin a range of the profiler that was called with arguments; its handle."""
+    return record_function(name, ", ".join(map(str, args))).__enter__()
+
+
+def _record_function_with_args_exit(handle):
+    """End it."""
+    handle.__exit__(None, None, None)

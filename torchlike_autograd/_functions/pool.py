@@ -182,26 +182,39 @@ def _parts(n, input, size):
     return _parts_average[n](input, size)
 
 
-def _sizes(input, output_size, n):
+def _sizes(name, input, output_size, n):
     """A size for each dim: the input's own where None stands."""
+    if isinstance(output_size, bool):
+        raise TypeError(f"{name}(): argument 'output_size' (position 2) must be tuple of ints, not bool")
     if isinstance(output_size, int):
         return [output_size] * n
     if input.ndim <= len(output_size):
         raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
-    return [s if s is None else int(s) for s in output_size] if None not in output_size else [
-        own if s is None else int(s) for s, own in zip(output_size, input.shape[-len(output_size):])]
+    return [_size(name, i, own if s is None else s) for i, (s, own) in enumerate(zip(output_size, input.shape[-len(output_size):]))]
+
+
+def _size(name, i, s):
+    """One of several sizes; torch tells the list of what by its first."""
+    try:
+        if i or not isinstance(s, bool):
+            return s.__index__()
+    except (AttributeError, TypeError):
+        pass
+    raise TypeError(f"{name}(): argument 'output_size' " + (
+        f"failed to unpack the object at pos {i + 1} with error \"type must be tuple of ints,but got {type_name(s)}\"" if i else
+        f"(position 2) must be tuple of ints, but found element of type {type_name(s)} at pos 0"))
 
 
 @composite("torch.nn.functional.adaptive_avg_pool2d")
 def adaptive_avg_pool2d(input, output_size):
     """The mean of each part of (*, H, W)."""
-    return _parts(2, input, _sizes(input, output_size, 2))
+    return _parts(2, input, _sizes("adaptive_avg_pool2d", input, output_size, 2))
 
 
 @composite("torch.nn.functional.adaptive_avg_pool3d")
 def adaptive_avg_pool3d(input, output_size):
     """The mean of each part of (*, D, H, W)."""
-    return _parts(3, input, _sizes(input, output_size, 3))
+    return _parts(3, input, _sizes("adaptive_avg_pool3d", input, output_size, 3))
 
 
 def _nothing_but_batches(name, x):
@@ -227,7 +240,7 @@ def adaptive_max_pool1d(input, output_size):
 
 def _adaptive_max(n):
     def with_indices(input, output_size, return_indices=False):
-        return adaptive_max_pool1d(input, output_size) if n == 1 else _parts_largest[n](input, _sizes(input, output_size, n))
+        return adaptive_max_pool1d(input, output_size) if n == 1 else _parts_largest[n](input, _sizes(f"adaptive_max_pool{n}d", input, output_size, n))
 
     def function(input, output_size, return_indices=False):
         out = with_indices(input, output_size)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from operator import index
 
+import numpy as np
+
 from .._core.composite import COMPOSITES, composite, named
 from .._core.saying import warn
 from .._core.words import type_name
@@ -32,6 +34,9 @@ def _output(input, size, scale_factor, dim):
         if len(size) != dim:
             raise ValueError(f"Input and output must have the same number of spatial dimensions, but got input with spatial dimensions of {own} and output "
                              f"size of {size}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and output size in (o1, o2, ...,oK) format.")
+        if not all(isinstance(x, (int, np.integer)) or (isinstance(x, Tensor) and not x.is_floating_point()) for x in size):
+            raise TypeError("expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got size with types "
+                            f"{[type(x) for x in size]}")
         return size, None
     if not isinstance(scale_factor, (list, tuple)):
         return None, [scale_factor] * dim
@@ -62,10 +67,17 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     if mode == "area" and size is None:
         recompute_scale_factor = True
     if size is None:
-        size = [math.floor(float(s) * f) for s, f in zip(input.shape[2:], factors)]
+        size = [_multiplied(s, f) for s, f in zip(input.shape[2:], factors)]
         factors = None if recompute_scale_factor else factors
     _check_flags(input, mode, align_corners, antialias)
     return _resized(input, size, factors, mode, corners, antialias)
+
+
+def _multiplied(size, factor):
+    out = float(size) * factor
+    if not -2.0**63 <= out < 2.0**63:  # nor of NaN
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    return math.floor(out)
 
 
 def _resized(input, size, factors, mode, corners, antialias):

@@ -29,6 +29,8 @@ def _spread(name, field, values, n, optional=False):
         either = "" if name == "avg_pool3d" else "either "
         omitted = f"{either}be omitted, a single int, or" if optional else "be either a single int, or" if field == "dilation" else f"{either}be a single int, or"
         raise RuntimeError(f"{name}: {field} must {omitted} a tuple of {_WORDS[n]} ints")
+    if any(not -2**31 <= x < 2**31 for x in values):
+        raise RuntimeError("value cannot be converted to type int without overflow")
     return values * n if len(values) == 1 else values
 
 
