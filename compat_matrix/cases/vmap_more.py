@@ -3,7 +3,7 @@
 import importlib
 import warnings
 
-from compat_matrix.case import case
+from compat_matrix.case import case, raises
 
 
 def _error(f):
@@ -94,3 +94,12 @@ def _(torch):
     x = torch.ones(3)
     yield "refused", _error(lambda: torch.func.functionalize(Old.apply)(x))
     yield "afterwards", Old.apply(x)
+
+
+@case("vmap_more.kept after its end")
+def _(torch):
+    """What a mapped function hands to somebody outside of it."""
+    x, kept = torch.arange(6.0).reshape(3, 2), []
+    out = torch.vmap(lambda a: (kept.append(a * 2), a.sum())[1])(x)
+    yield "result", out, kept[0].shape, kept[0].dim()
+    yield "used", raises(lambda: kept[0] + 1), raises(lambda: kept[0].sum()), raises(lambda: torch.add(x, kept[0]))
