@@ -282,6 +282,14 @@ def resolve(name, ops, args, kwargs, method=False, spread=True):
 
 # Remembering how a kind of call was bound
 
+def _of_lists(pick, table, every):
+    """What is known of a call with lists, as of one with tuples; None for one with arrays in them."""
+    try:
+        return table.get(pick([tuple(x) if type(x) is list else x for x in every]))
+    except TypeError:
+        return None
+
+
 class Recipes:
     """Answers of `resolve` for calls of one kind: the same types, names and structural values; tensors and runtime numbers may differ."""
 
@@ -307,8 +315,8 @@ class Recipes:
             pick, table, _ = known
             try:
                 found = table.get(pick(every))
-            except TypeError:  # a list
-                found = table.get(pick([tuple(x) if type(x) is list else x for x in every]))
+            except TypeError:
+                found = _of_lists(pick, table, every)
             if found is not None:
                 return found[0], found[1](every)
         if self.public is not None and overriding.ACTIVE:

@@ -354,14 +354,15 @@ def explaining(path, f):
             done, out = overriding.foreign_call(function, body, args, kwargs, path)
             spelled = None if done or not kwargs else respelled(path, body, kwargs)
             error = None if done or spelled is not None else explained(path, args, kwargs)
-            if error is None and spelled is None and not done:
+            again = (args, spelled) if spelled is not None else None if done or error is not None else unpacked(path, args, kwargs)
+            if error is None and again is None and not done:
                 raise
         if done:
             return out
-        if spelled is None:
+        if again is None:
             raise error
         try:
-            return f(*args, **spelled)
+            return f(*again[0], **again[1])
         except (TypeError, AttributeError):
             error = explained(path, args, kwargs)
             if error is None:

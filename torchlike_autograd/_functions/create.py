@@ -309,7 +309,7 @@ def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=Fal
     start, end, step = (given.pop(k, d) for k, d in (("start", 0), ("end", None), ("step", 1)))
     if given:
         raise TypeError(f"arange() got an unexpected keyword argument '{next(iter(given))}'")
-    start, end, step = (_number(x) if not isinstance(x, Tensor) or x.ndim == 0 else None for x in (start, end, step))
+    start, end, step = (_number(x) if not isinstance(x, Tensor) or (x.ndim == 0 and not x.requires_grad) else None for x in (start, end, step))
     if not all(isinstance(x, (int, float, complex)) for x in (start, end, step)):
         raise TypeError("arange() takes numbers")
     if any(isinstance(x, complex) for x in (start, end, step)):
