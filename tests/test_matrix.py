@@ -16,13 +16,15 @@ from sampling import EVERYTHING, sample
 
 CASES = load()
 SWEPT = {  # areas of which every n-th case is enough here
-    "autocast": 5, "borders": 2, "complex": 3, "distributions": 16, "errors": 4, "everyday": 2, "fft": 12, "foreach": 2, "func": 2, "functional": 8,
-    "gradient_needs": 5, "hooks": 2, "indexing": 4, "inplace": 2, "kernels": 4, "kinks": 4, "linalg": 20, "linalg_basic": 4, "losses": 2, "masked": 3,
-    "masks_multiplied": 8, "nn": 14, "nn_ops": 20, "nodes": 2, "numbers": 6, "optim": 12, "out_dtypes": 3, "promotion": 8, "saved": 2, "sparse": 2,
-    "sparse_handed_in": 3, "spellings": 3, "tangents": 4, "tensor": 2, "views": 4}
+    "autocast": 5, "borders": 2, "checkpoint": 2, "complex": 3, "distributions": 16, "engine": 2, "errors": 4, "everyday": 4, "far_points": 2, "fft": 12,
+    "foreach": 2, "func": 4, "function": 2, "functional": 8, "gradient_needs": 5, "hooks": 3, "indexing": 4, "inplace": 4, "kernels": 4, "kinks": 4,
+    "linalg": 20, "linalg_basic": 4, "losses": 4, "masked": 3, "masks_multiplied": 8, "nn": 14, "nn_ops": 20, "nodes": 3, "numbers": 6, "optim": 12,
+    "out_dtypes": 3, "promotion": 8, "random": 2, "saved": 3, "seed_py": 2, "sparse": 3, "sparse_handed_in": 3, "spellings": 3, "tangents": 4, "tensor": 4,
+    "views": 8}
 LONG = frozenset((  # sweeps of many seconds, which the matrix runs
-    "edges_of_gradients.third derivatives", "far_points.a million steps", "half_products.baddbmm", "half_products.linear", "half_steps.grid_sample",
-    "numbers_lost.refused", "second_order_of_unpacked.decompositions"))
+    "edges_of_gradients.third derivatives", "far_points.a million steps", "half_products.addmm", "half_products.baddbmm", "half_products.linear",
+    "half_steps.grid_sample", "numbers_lost.factors", "numbers_lost.refused", "operators_at_borders.products mapped under gradients",
+    "rows_of_halves.added", "second_order_of_unpacked.decompositions", "tangents_of_writes.second order"))
 GAPS = gaps.read()
 answers = cache(store.read)
 
