@@ -1,4 +1,4 @@
-"""What the test suites of packages found."""
+"""Of operators, modules, files and test classes."""
 
 import array
 import collections
@@ -16,15 +16,7 @@ import warnings
 import numpy as np
 
 from compat_matrix.case import case
-
-
-def _made(f):
-    """What a tensor is, or its refusal."""
-    try:
-        found = f()
-    except (RuntimeError, TypeError, ValueError) as refused:
-        return type(refused).__name__, str(refused)
-    return found, found.dtype, found.requires_grad, found.grad_fn and found.grad_fn.name()
+from compat_matrix.cases.found_by_suites import _made
 
 
 @case("found_by_suites.buffers_as_tensors")
@@ -46,6 +38,7 @@ def _(torch):
         yield name, _made(f)
 
 
+
 @case("found_by_suites.device_that_was")
 def _(torch):
     """A device type that is named no longer warns, once in a process."""
@@ -57,6 +50,7 @@ def _(torch):
                 yield name, str(torch.device(name)), [(str(w.message), w.category.__name__) for w in said]
             finally:
                 torch.set_warn_always(False)
+
 
 
 @case("found_by_suites.pipes_in_another_order")
@@ -88,6 +82,7 @@ def _(torch):
             yield name, type(refused).__name__, str(refused)
 
 
+
 @case("found_by_suites.pipes_in_loaders")
 def _(torch):
     """A DataLoader switches the shufflers of its pipe and seeds them from its generator."""
@@ -116,6 +111,7 @@ def _(torch):
                 yield name, str(refused)
 
 
+
 @case("found_by_suites.autocast_of_overloads")
 def _(torch):
     """Operators of torch.ops.aten and the losses of torch._C._nn are cast as their functions are, also where they are first named inside."""
@@ -129,6 +125,7 @@ def _(torch):
             yield name, getattr(torch._C._nn, name)(h, h).dtype, getattr(torch.ops.aten, name)(h, h, reduction=1).dtype
     yield "after", torch.ops.aten.mm.default(a, a).dtype
     yield "methods", torch.Tensor.__div__(a, 2), torch.Tensor.__idiv__(a, 2)
+
 
 
 @case("found_by_suites.numpy_in_forward")
@@ -156,6 +153,7 @@ def _(torch):
         yield f"vjp {needs}", out.detach(), g.detach()
 
 
+
 @case("found_by_suites.map_of_slices")
 def _(torch):
     """The map of functorch.experimental.control_flow, and what it refuses."""
@@ -166,6 +164,7 @@ def _(torch):
     yield "grad", torch.autograd.grad(out["product"].sum(), x)[0]
     for xs in ([1], torch.ones(0, 2), [torch.ones(2), torch.ones(3)]):
         yield f"refused {xs}", _made(lambda xs=xs: map_of(lambda a: a, xs))
+
 
 
 @case("found_by_suites.own_operators_in_modes")
@@ -197,6 +196,7 @@ def _(torch):
     yield "counted", mode.get_total_flops()
 
 
+
 @case("found_by_suites.handles_of_libraries")
 def _(torch):
     """What a Library has registered goes with its handle."""
@@ -208,6 +208,7 @@ def _(torch):
         del lib.m
 
 
+
 @case("found_by_suites.overloads_that_write")
 def _(torch):
     """The overloads `out` of operators, and others' refusal of `out=`."""
@@ -216,6 +217,7 @@ def _(torch):
     yield "mm", torch.ops.aten.mm.out(torch.ones(2, 2), torch.ones(2, 2), out=torch.empty(2, 2))
     yield "refused", _made(lambda: add.Tensor(a, a, out=out))
     yield "no such", _made(lambda: hasattr(torch.ops.aten.view, "out") or torch.tensor(0))
+
 
 
 @case("found_by_suites.callbacks_of_futures")
@@ -235,6 +237,7 @@ def _(torch):
     yield "then", "Expected error" in _made(after.wait)[1]
     yield "none", _made(lambda: torch.futures.collect_all((future, None)))[0], _made(lambda: torch.futures.wait_all((None,)))[0]
     yield "pickled", _made(lambda: pickle.dumps(future))
+
 
 
 @case("found_by_suites.notes_of_profiles")
@@ -258,6 +261,7 @@ def _(torch):
         yield "notes", trace["one"], trace["two"]
 
 
+
 @case("found_by_suites.forms_and_weak_keys")
 def _(torch):
     """Forms of named tuples and with members of enumerations as text; dictionaries by identity joined with others."""
@@ -277,6 +281,7 @@ def _(torch):
     one, two = weak({a: 1}), weak([(b, 2)])
     yield "joined", sorted((one | two).values()), sorted((one | {b: 3}).values()), sorted(({b: 3} | one).values())
     yield "refused", [type(x).__name__ for x in (one.__or__([1]), one.__ror__([1]))]
+
 
 
 @case("found_by_suites.events_of_all_turns")
@@ -301,6 +306,7 @@ def _(torch):
     yield "entered", [*told, torch.autograd.profiler._is_profiler_enabled]
     kinds = torch.profiler.DeviceType
     yield "kinds", [(n, int(m.value)) for n, m in sorted(kinds.__members__.items())], repr(kinds.CPU), torch.autograd.DeviceType is kinds
+
 
 
 @case("found_by_suites.offered_by_dlpack")
@@ -330,6 +336,7 @@ def _(torch):
         except (AssertionError, BufferError, TypeError) as refused:
             yield name, type(refused).__name__, str(refused)
     yield "sizes", [torch.FloatStorage(kind(3)).size() for kind in (np.int8, np.int64, np.uint8)]
+
 
 
 @case("found_by_suites.made_for_tests")
@@ -364,15 +371,6 @@ def _(torch):
     yield "names", sorted(k for k in vars(common_utils.instantiate_parametrized_tests(Tests)) if k.startswith("test"))
 
 
-@case("found_by_suites.conjugates_of_sparse")
-def _(torch):
-    """Sparse tensors are conjugated at once."""
-    for name, x in {"complex": torch.sparse_coo_tensor([[0, 1]], [1j, 2.], (3,)), "twice": torch.sparse_coo_tensor([[0, 0]], [1j, 2.], (3,)),
-                    "real": torch.eye(2).to_sparse()}.items():
-        for f in (torch.conj, torch.conj_physical, torch.resolve_conj, torch.resolve_neg):
-            out = f(x)
-            yield f"{name} {f.__name__}", out is x, out.is_coalesced(), out.is_conj(), out._indices(), out._values()
-
 
 @case("found_by_suites.memory_that_stands_out")
 def _(torch):
@@ -397,6 +395,7 @@ def _(torch):
             t.fill_uninitialized_memory = True
 
 
+
 @case("found_by_suites.products_of_small_integers")
 def _(torch):
     """`_int_mm` sums int8 in int32; `_addmm_activation` is `addmm` and an activation."""
@@ -410,6 +409,7 @@ def _(torch):
         "gelu": lambda: torch._addmm_activation(torch.ones(5), a.float() / 100, b.float() / 100, use_gelu=True),
     }.items():
         yield name, _made(f)
+
 
 
 @case("found_by_suites.masks_of_masked_operations")
@@ -427,27 +427,6 @@ def _(torch):
         except (IndexError, RuntimeError, ValueError) as refused:
             yield name, type(refused).__name__, str(refused)
 
-
-@case("found_by_suites.sparse_odds_and_ends")
-def _(torch):
-    """Sparse tensors of one number, told to be coalesced, multiplied by ones without dims; formats of memory are refused."""
-    s, eye = torch.sparse_coo_tensor([[0, 0, 1]], [1., 2, 3], (3,)), torch.eye(3).to_sparse()
-    yield "told", s._coalesced_(True) is s, s.is_coalesced(), s._coalesced_(False).is_coalesced(), s._version, s.coalesce()._coalesced_(False).coalesce()._values()
-    for size in ((2, 3), None):
-        yield f"number {size}", *((x._indices(), x._values(), x.shape) for x in [torch.sparse_coo_tensor([[0], [2]], 1., *([size] if size else []))])
-    two = torch.tensor(2.).to_sparse()
-    yield "products", [(x * y).to_dense() for x, y in ((eye, two), (two, eye), (two, two))]
-    for f in (torch.empty_like, torch.zeros_like):
-        try:
-            f(eye, memory_format=torch.preserve_format)
-        except RuntimeError as refused:
-            yield f.__name__, str(refused)
-    for size in ((0, 2), (2, 0), (0,), (0, 2, 3)):
-        yield f"empty {size}", [(x._indices(), x._values(), x.shape) for x in (torch.zeros(size).to_sparse(), torch.zeros(size).to_sparse(1))]
-    yield "layouts", [str(f(x, layout=layout).layout) for f, x, layout in (
-        (torch.empty_like, eye, torch.strided), (torch.zeros_like, eye, torch.strided), (torch.zeros_like, torch.ones(2, 2), torch.sparse_coo))]
-    a = torch.tensor([[1., 0.], [2., 3.]])
-    yield "shared", torch.ones(0).new(a.storage()).data_ptr() == a.data_ptr(), torch.Tensor(a.storage()).tolist()
 
 
 @case("found_by_suites.networks_at_their_limits")
@@ -494,6 +473,7 @@ def _(torch):
         yield "refused", str(refused)
 
 
+
 @case("found_by_suites.sizes_that_cannot_be_counted")
 def _(torch):
     t, whole = torch.zeros(2, 3), torch.empty((), dtype=torch.float64)
@@ -501,6 +481,7 @@ def _(torch):
         yield f"as_strided {k}", _made(lambda size=size, stride=stride, offset=offset: t.as_strided(size, stride, offset))
     for k, size in enumerate(((2, 4, 2**29, 2**29), (8, 8, 2**29, 2**29), (0, 4, 2**61), (3, 0, 2**62, 2))):
         yield f"resize_ {k}", _made(lambda size=size: whole.resize_(size))
+
 
 
 @case("found_by_suites.chunks_side_by_side")
@@ -512,6 +493,9 @@ def _(torch):
         yield f"{shape} {count} {dim}", out, out._is_view()
     deprecated = importlib.import_module(f"{torch.__name__}._functorch.deprecated")
     yield "deprecated", sorted(n for n in ("vmap", "grad", "jvp", "make_functional") if callable(getattr(deprecated, n)))
+
+
+
 @case("found_by_suites.histograms_of_extremes")
 def _(torch):
     """`histc` of one value, also where a number further is none, of ranges that overflow, and what it refuses first."""
@@ -524,6 +508,7 @@ def _(torch):
             yield f"{kind} {named}", _made(lambda t=t, more=more: torch.histc(t, **{"bins": 4, **more}))
 
 
+
 @case("found_by_suites.rows_with_nan_in_order")
 def _(torch):
     """Few rows are put in order by insertion, and NaN is neither before nor after another value."""
@@ -531,26 +516,6 @@ def _(torch):
     for n, rows in enumerate(([nan, 0, 0, nan, nan, 1], [[nan, 0], [0, 1], [nan, 0], [0, 1], [0, 0]], [[1, nan], [1, nan], [nan, 1], [nan, 2], [0, nan]])):
         yield str(n), torch.unique(torch.tensor(rows), return_inverse=True, return_counts=True, dim=0)
 
-
-@case("found_by_suites.values_of_sparse_tensors_written")
-def _(torch):
-    """What is written to the values of a sparse tensor, or of a sparse gradient, is seen in it."""
-    t = torch.sparse_coo_tensor(torch.tensor([[0, 1], [2, 0]]), torch.tensor([16.0, 32.0]), (2, 3)).coalesce()
-    t.values().mul_(2)
-    yield "values", t.to_dense()
-    t.values()[0] = 5
-    yield "element", t.to_dense()
-    rows = torch.eye(2).to_sparse_csr()
-    rows.values().mul_(3)
-    yield "csr", rows.to_dense()
-    x = torch.eye(2).to_sparse().requires_grad_()
-    torch.sparse.sum(x * 3).backward()
-    x.grad._values().mul_(2)
-    yield "grad", x.grad.to_dense()
-    kept = torch.ones(2, requires_grad=True)
-    values = torch.sparse_coo_tensor([[0, 1]], kept * 1, (2,)).coalesce().values()
-    (values * values).sum().backward()
-    yield "history", (kept.grad, values.grad_fn.name())
 
 
 @case("found_by_suites.arrays_in_sizes")
@@ -571,6 +536,7 @@ def _(torch):
     for name, memory in (("untyped", lambda n: torch.empty(n).untyped_storage()), ("typed", lambda n: torch.empty(n).storage())):
         yield f"size {name}", memory(10).__sizeof__() - memory(0).__sizeof__()
     yield "copied", torch.tensor([1, 2], dtype=torch.uint8).untyped_storage().__copy__().tolist()
+
 
 
 @case("found_by_suites.classes_of_device_tests")
@@ -594,17 +560,3 @@ def _(torch):
     made = scope["GenericCPU"]
     result = made("test_it_cpu").run()
     yield "made", (sorted(scope), issubclass(made, Generic), hasattr(Generic, "test_it"), result is None or result.wasSuccessful())
-
-
-@case("found_by_suites.sparse_tensors_keep_their_dtype")
-def _(torch):
-    """A sparse tensor that is written keeps its dtype, or refuses."""
-    a = torch.tensor([[1, 0], [0, 2]])
-    for kind in ("uint8", "int16", "float32"):
-        x = a.to(getattr(torch, kind))
-        for other in ("int16", "float64"):
-            y = a.to(getattr(torch, other)).to_sparse()
-            for name in ("add_", "sub_", "mul_", "copy_"):
-                yield f"{kind} {name} {other}", _made(lambda x=x, y=y, name=name: getattr(x.to_sparse(), name)(y).to_dense())
-        yield f"{kind} div_", _made(lambda x=x: x.to_sparse().div_(2).to_dense())
-        yield f"{kind} dense", _made(lambda x=x: x.clone().mul_(a.to(x.dtype).to_sparse()))
