@@ -21,8 +21,8 @@ import numpy as np
 from .._ops.spec import LeveledAval
 from . import levels
 from .record import data, thread
-from .shapes import row_strides
-from .storage import Cell, cell_of
+from .shapes import reach, row_strides
+from .storage import Cell, cell_of, held
 
 LARGEST = 1 << 18
 _ONCE = "shared once"
@@ -147,12 +147,12 @@ def _give_memory(cell):
         _join(cell, now.copy(), now.copy())
         return True
     strides, offset = (row_strides(a.shape), 0) if cell.layout is None else cell.layout
-    reach = offset + 1 + sum([s * (n - 1) for s, n in zip(strides, a.shape)])
-    if not now.size or reach * now.itemsize > _largest():
+    room = held(cell)
+    if not now.size or room * now.itemsize > _largest():
         return False
-    told = memory is not None and memory.dtype == now.dtype and memory.shape == (reach,)
+    told = memory is not None and memory.dtype == now.dtype and memory.shape == (room,)
     if not told:
-        memory = np.zeros(reach, now.dtype)
+        memory = np.zeros(room, now.dtype)
     contents = np.ndarray(a.shape, now.dtype, memory, offset * now.itemsize, [s * now.itemsize for s in strides])
     contents[...] = now
     _join(cell, contents, contents.copy(), told)
@@ -169,12 +169,10 @@ class _Window:
 def _window(share, dtype, shape, strides, offset):
     """An array over the memory of a share, by strides and offset in elements; None where it would reach beyond the contents."""
     c, item = share.contents, dtype.itemsize
-    first = offset * item
-    last = first + item + sum([s * item * (n - 1) for s, n in zip(strides, shape)])
-    if last > c.itemsize + sum([s * (n - 1) for s, n in zip(c.strides, c.shape)]):
+    if reach(shape, strides, offset) * item > reach(c.shape, c.strides) - 1 + c.itemsize:
         return None
     steps = tuple([s * item for s in strides])
-    interface = {"data": (c.ctypes.data + first, False), "shape": tuple(shape), "strides": steps, "typestr": dtype.str, "version": 3}
+    interface = {"data": (c.ctypes.data + offset * item, False), "shape": tuple(shape), "strides": steps, "typestr": dtype.str, "version": 3}
     return np.asarray(_Window(interface, share.owner))
 
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from .._core import belonging, devices, dtypes, sharing
 from .._core.composite import composite
+from .._core.layouts import lay_as
 from .._core.placed import on_device
-from .._core.shapes import contiguous_strides
 from .._tensor import Tensor, from_array
 
 
@@ -78,9 +78,7 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
     array, memory = (ext_tensor, None) if isinstance(ext_tensor, jax.Array) else _copied(ext_tensor)
     t = from_array(array, dtypes.from_numpy_dtype(array.dtype), device=devices.key_of_array(array) if isinstance(array, jax.Array) else "cpu")
     if memory is not None and not copy:
-        strides = tuple([s // memory.itemsize for s in memory.strides])
-        if strides != contiguous_strides(memory.shape):
-            t._tl_laid = strides, 0
+        lay_as(t, tuple([s // memory.itemsize for s in memory.strides]))
         sharing.share(t, memory)
     return t if key is None else t.to(key)
 

@@ -138,9 +138,11 @@ class UntypedStorage(StorageBase):
         """
         if self.device.type == "meta":
             return 0
-        cell, now = self._tl_cell, self._elements()
+        cell = self._tl_cell
+        cell.look()
         if type(cell) is sharing.SharedCell:
             return sharing.address(cell)
+        now = self._elements()
         memory = getattr(cell, "memory", None)
         if memory is None or memory.nbytes != now.nbytes:
             memory = cell.memory = np.empty(now.shape, now.dtype)
