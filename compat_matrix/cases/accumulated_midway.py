@@ -41,6 +41,153 @@ def _(torch):
     yield "module hooks", stepped, [p.grad is None for p in net.parameters()]
 
 
+def _filled(net):
+    return "".join("x" if p.grad is not None else "." for p in net.parameters())
+
+
+@case("accumulated_midway.all kinds of passes")
+def _(torch):
+    """The same with a graph, for chosen leaves, with anomaly mode, over a record that was read in between, and in a Function."""
+    def run(name, read=(), **options):
+        net, seen, h = _network(torch), [], torch.ones(1, 2)
+        params = list(net.parameters())
+        for i, layer in enumerate(net):
+            h = layer(h)
+            h.register_hook(lambda g: seen.append(_filled(net)))
+            if i in read:
+                h.sum().item()
+        if "inputs" in options:
+            options = {"inputs": [params[i] for i in options["inputs"]]}
+        h.sum().backward(**options)
+        return name, seen, [None if p.grad is None else p.grad.detach().clone() for p in params]
+
+    yield run("with a graph", create_graph=True)
+    yield run("kept", retain_graph=True)
+    yield run("chosen", inputs=[1, 4, 5])
+    for read in ((1,), (2, 3), (0, 1, 2, 3, 4)):
+        yield run(f"read after {read}", read)
+    with torch.autograd.detect_anomaly(check_nan=False):
+        yield run("anomaly mode")
+    net, seen = _network(torch), []
+
+    class Look(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            seen.append(_filled(net))
+            return g
+
+    h = torch.ones(1, 2)
+    for layer in net:
+        h = Look.apply(layer(h))
+    h.sum().backward()
+    yield "Functions", seen
+
+
+@case("accumulated_midway.where more is to come")
+def _(torch):
+    """A leaf that is used again further down waits for all of its gradient."""
+    for read in (False, True):
+        w, v, seen = torch.full((2,), 3.0, requires_grad=True), torch.full((2,), 2.0, requires_grad=True), []
+        w.grad = torch.ones(2)
+
+        def look(g):
+            seen.append((w.grad.tolist(), None if v.grad is None else v.grad.tolist()))
+
+        a = w * 2
+        a.register_hook(look)
+        b = a * v
+        b.register_hook(look)
+        if read:
+            b.sum().item()
+        c = b * w
+        c.register_hook(look)
+        d = c + v
+        d.register_hook(look)
+        d.sum().backward()
+        yield read, seen, w.grad, v.grad
+    w, seen = torch.ones(2, requires_grad=True), []
+    a = w * 2
+    a.register_hook(lambda g: seen.append(w.grad is None))
+    old = w.sum()
+    with torch.no_grad():
+        w.add_(1)
+    b = a * w
+    b.register_hook(lambda g: seen.append(w.grad is None))
+    (b.sum() + old).backward()
+    yield "two histories", seen, w.grad
+
+
+@case("accumulated_midway.what hooks do with it")
+def _(torch):
+    """Steps of an optimizer, gradients taken away and passes within the pass, where some leaves are filled."""
+    net = _network(torch)
+    optimizers = {p: torch.optim.SGD([p], lr=0.1) for p in net.parameters()}
+
+    def step(module, gradients):
+        for p, o in optimizers.items():
+            if p.grad is not None:
+                o.step()
+                o.zero_grad()
+
+    for layer in net:
+        layer.register_full_backward_pre_hook(step)
+    for _ in range(3):
+        net(torch.ones(1, 2, requires_grad=True)).sum().backward()
+        step(None, None)
+    yield "layer by layer", list(net.parameters()), [p.grad is None for p in net.parameters()]
+    net, h = _network(torch), torch.ones(1, 2)
+    last = net[-1].weight
+
+    def inner(g):
+        with torch.enable_grad():
+            (last * last).sum().backward()
+
+    for layer in net[:-1]:
+        h = layer(h)
+    h.register_hook(inner)
+    net[-1](h).sum().backward()
+    yield "a pass within", [p.grad for p in net.parameters()]
+    net, h = _network(torch), torch.ones(1, 2)
+    for layer in net:
+        h = layer(h)
+        h.register_hook(lambda g: net[-1].weight.grad.mul_(2) if net[-1].weight.grad is not None else None)
+    h.sum().backward()
+    yield "written", [p.grad for p in net.parameters()]
+    net, h, norms = _network(torch), torch.ones(1, 2), []
+    for layer in net:
+        h = layer(h)
+        h.register_hook(lambda g: norms.append([p.grad.norm().item() for p in net.parameters() if p.grad is not None]))
+    h.sum().backward()
+    yield "read", norms
+
+
+@case("accumulated_midway.a pass that fails")
+def _(torch):
+    """What was complete before a hook raised stays accumulated."""
+    for read in (False, True):
+        net, h = _network(torch), torch.ones(1, 2)
+
+        def fail(g):
+            raise ValueError("no further")
+
+        for i, layer in enumerate(net):
+            h = layer(h)
+            if i == 1:
+                h.register_hook(fail)
+            if read:
+                h.sum().item()
+        try:
+            h.sum().backward()
+        except ValueError as e:
+            yield f"{e} {read}", [p.grad for p in net.parameters()]
+        net(torch.ones(1, 2)).sum().backward()
+        yield f"after it {read}", [p.grad for p in net.parameters()]
+
+
 @case("accumulated_midway.hooks of every leaf")
 def _(torch):
     """Where each leaf has a hook of its own they are accumulated one by one."""

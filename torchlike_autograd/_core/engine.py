@@ -14,9 +14,10 @@ from .._ops.lift import pullback
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from . import belonging, errors, levels, nodes, placed, record, sparse_gradients, spread
-from .arrivals import accumulate
+from .arrivals import AS_IT_COMES
 from .asked import cuts_of, mark_useful, next_tape, targets_on
-from .hooks import checked, modes_of, posthooks, prehooks, put_back, run_hooks, shown, tensor_hooks, tensor_of
+from .hooks import modes_of, posthooks, prehooks, put_back, tensor_hooks
+from .leaving import arrive, finish_leaf, leaf_at, leaf_event, leave, places_of, settle, settle_arrived, settles_plainly
 from .nodes import Leaf, Nowhere, changes, numbered, observed
 from .passes import more_room, put_back_room
 from .plan import Plan, Stage, plan_for, refuse_write, stage_form
@@ -122,7 +123,7 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
         for leaf in list(p.sparse):
             finish_leaf(p, leaf, p.arrived.pop(leaf, None))
             put_back(state, outer)
-        if native is not None and p.targets is None and not create_graph and arriving is None and not any(g.needs for _, g in roots):
+        if native is not None and p.targets is None and not create_graph and arriving is None and not AS_IT_COMES and not any(g.needs for _, g in roots):
             native.finish(p.arrived)
         modes = modes_of(state)
         while p.arrived:
@@ -161,7 +162,7 @@ def run_tape(p, tape, grads):
     with LOCK:  # another thread may want to run the tape for one of its values
         _pass_on(p, tape, plan, grads)
     for slot in ends:
-        p.lose(_leaf_at(tape, slot))
+        p.lose(leaf_at(tape, slot))
 
 
 def _pass_on(p, tape, plan, grads):
@@ -173,10 +174,10 @@ def _pass_on(p, tape, plan, grads):
             release_kept(tape)
     if p.targets is None:
         if native is None or not native.leave(tape, grads, p.arrived):
-            _leave(p, tape, grads)
+            leave(p, tape, grads)
     else:
         for slot, g in grads.items():
-            _arrive(p, tape, slot, g)
+            arrive(p, tape, slot, g)
 
 
 def _lost(slots, grads, last=_NEVER):
@@ -188,19 +189,24 @@ def _lost(slots, grads, last=_NEVER):
 def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
     """Run the items of a plan; `grads` is updated in place and ends with what leaves this tape.  lost: slots where undefined gradients arrived, likewise.
 
+    Leaves at which nothing more can arrive are accumulated before whatever is visible, as torch's engine runs their nodes first.
+
     After a visible node the rest is planned anew where a gradient did not come, or where someone registered or removed a hook.  Returns the ends that only
     undefined gradients reached.
     """
     items = list(reversed(plan.items))
     state, seen, last, done = thread.state, changes[0], _NEVER, set()
-    modes = modes_of(state)
-    went = native.walk(p, tape, plan.items, grads, changes) if native is not None and _goes_straight(p, tape) else 0
+    modes, places = modes_of(state), None
+    if p.arrived and p.accumulate and any(type(item) is tuple for item in items):
+        places = places_of(p, tape, plan)
+        settle_arrived(p, places)
+    went = native.walk(p, tape, plan.items, grads, changes, plan.targets if settles_plainly(p) else ()) if native is not None and _goes_straight(p, tape) else 0
     if went == len(items):
         return list(plan.lost)
     looked = went < 0  # the hooks of the next item have run, and changed what is watched
     went = ~went if looked else went
     del items[len(items) - went:]
-    last = min((item[1].first for item in plan.items[:went] if type(item) is tuple), default=last)
+    last = min((item[1].first for item in plan.items[:went] if type(item) is tuple and type(item[1]) is Step), default=last)
     while items:
         item = items.pop()
         if type(item) is Stage:
@@ -210,6 +216,11 @@ def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
                     grads.pop(s, None)
             grads.update(zip(item.outs, outs))
             continue
+        if item[0] in ("ready", "leaf") and places is None:
+            places = places_of(p, tape, plan)
+        if item[0] == "ready":
+            settle(p, tape, item[1], grads, places)
+            continue
         if item[0] == "node":
             anomaly = state.anomaly
             complete = run_node(p, tape, item, grads) if anomaly is None else anomaly.run(run_node, p, tape, item, grads)
@@ -218,7 +229,7 @@ def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
             looked = False
         else:
             complete = True
-            if _leaf_event(p, tape, item[1], grads, plan):
+            if leaf_event(p, tape, item[1], grads, plan, places):
                 done.add(item[1])
                 lost.discard(item[1])
         p.now = None
@@ -247,32 +258,6 @@ def _ran_silently(tape, slot):
 def _goes_straight(p, tape):
     """Whether a pass accumulates without a graph, levels or anomaly mode, over this thread's open tape."""
     return p.targets is None and not p.create_graph and p.levels is None and tape.open and tape.owner is thread.state
-
-
-def _leaf_event(p, tape, slot, grads, plan):
-    """A watched leaf has all of its gradient from this tape: finish it here, unless other places still add to it.  Returns whether it did."""
-    leaf = _leaf_at(tape, slot)
-    if type(leaf) is not Leaf or (slot not in grads and slot not in plan.lost and leaf not in p.sparse) or _still_coming(p, tape, slot, leaf, plan):
-        return False
-    g, old = grads.pop(slot, None), p.arrived.pop(leaf, None)
-    finish_leaf(p, leaf, g if old is None else old if g is None else p.add(old, g))
-    return True
-
-
-def _still_coming(p, tape, slot, leaf, plan):
-    """Whether another slot of this tape, or a tape that the pass has yet to visit, will give this leaf a gradient."""
-    coming = {t: set(slots) for t, slots in p.frontier.items()}
-    leaving = [s for s in plan.targets if s != slot]
-    while True:
-        for where in (_leaf_at(tape, s) for s in leaving):
-            if where is leaf:
-                return True
-            if type(where) is tuple:
-                coming.setdefault(where[0], set()).add(where[1])
-        if not coming:
-            return False
-        tape = max(coming, key=_age)
-        leaving = plan_for(tape.prefix, tuple(sorted(coming.pop(tape))), targets_on(p, tape), cuts_of(tape, p)).targets
 
 
 def _captured_here(p, tape, slot):
@@ -474,7 +459,7 @@ def _run_pull(p, tape, step, wanted, outs):
     if not given or step.form.silent:
         return [None] * len(wanted)
     seen = observed(tape, step.first)
-    sparse = sparse_gradients.asked(step) and wanted[0] == 0 and p.levels is None and type(_leaf_at(tape, step.ins[0])) is Leaf
+    sparse = sparse_gradients.asked(step) and wanted[0] == 0 and p.levels is None and type(leaf_at(tape, step.ins[0])) is Leaf
     if seen is not None and seen.saved:
         pull, gs, ins = nodes.unpacking(p, tape, step, wanted, outs)
         return _sparsely(p, tape, step, pull, gs, ins) if sparse else _record_looking(p, tape, pull, gs, ins)
@@ -493,7 +478,7 @@ def _run_pull(p, tape, step, wanted, outs):
 def _sparsely(p, tape, step, pull, gs, ins):
     """The gradients of a step whose first input, a leaf, gets a sparse one."""
     rest = _record_looking(p, tape, pull, gs, ins)[1:] if len(pull.wanted) > 1 else ()
-    return [sparse_gradients.made(step, _leaf_at(tape, step.ins[0]), gs[0], dict(zip(pull.keep, ins))), *rest]
+    return [sparse_gradients.made(step, leaf_at(tape, step.ins[0]), gs[0], dict(zip(pull.keep, ins))), *rest]
 
 
 def _inputs_at(tape, step, pull):
@@ -509,91 +494,3 @@ def _record_looking(p, tape, pull, gs, ins):
     if pull.refuses:
         look(tape, pull, gs, ins, p.create_graph)
     return _record_pull(pull, gs, ins) if p.create_graph else record_op(pull, [*gs, *ins], NOGRAD)
-
-
-# Arrivals
-
-def _leave(p, tape, grads):
-    """Gradients that leave this tape, where no targets were named."""
-    is_open, inputs, edges, arrived = tape.open, tape.inputs, tape.edges, p.arrived
-    for slot, g in grads.items():
-        if g is None:
-            continue
-        where = tape.leaves.get(slot) if slot >= 0 else inputs[-slot - 1].leaf if is_open else edges[-slot - 1]
-        if type(where) is Leaf and where not in arrived:
-            arrived[where] = g
-        elif (where := _leaf_at(tape, slot)) is not None:
-            p.give(where, g)
-
-
-def _arrive(p, tape, slot, g):
-    """A gradient that leaves this tape: at a target, a leaf, or an older tape."""
-    if g is None:
-        return
-    if slot >= 0 and (tape, slot) in (p.targets or ()):
-        p.captured.setdefault((tape, slot), g)
-        return
-    where = _leaf_at(tape, slot)
-    if where is not None:
-        p.give(where, g)
-
-
-def _leaf_at(tape, slot):
-    """The Leaf, or (older tape, slot), behind a slot that ends a tape."""
-    if slot >= 0:
-        return tape.leaves.get(slot)
-    if not tape.open:
-        return tape.edges[-slot - 1]
-    v = tape.inputs[-slot - 1]
-    return v.leaf or ((v.tape, v.slot) if v.tape is not None else None)
-
-
-def end_of(tape, slot):
-    """The Leaf or (tape, slot) where a gradient of a slot goes on."""
-    return _leaf_at(tape, slot) or (tape, slot)
-
-
-def finish_leaf(p, leaf, g):
-    """Hooks of a leaf, accumulation, hooks after it; an undefined gradient (None) goes to the hooks that come before."""
-    if leaf in p.sparse:
-        g = sparse_gradients.total(p.sparse.pop(leaf), g, p.add)
-    if p.targets is None and not leaf.off and not leaf.observed():
-        if g is not None:
-            accumulate(leaf, g, p)
-        return
-    p.now = leaf
-    if leaf.hooks and (p.accumulate or p.targets is None or leaf in p.targets):
-        g = run_hooks(leaf.hooks, g)
-    if p.targets is not None and leaf in p.targets and not p.accumulate:
-        p.captured[leaf] = g
-        return
-    if p.targets is not None and leaf not in p.targets:
-        return
-    if leaf.prehooks:
-        for f in list(leaf.prehooks.values()):
-            result = f((shown(g),))
-            if result is not None:
-                result = result[0] if isinstance(result, tuple) else result
-                g = None if result is None else checked(result, g, f)
-    t = tensor_of(leaf)
-    if t is not None and not t._tl_needs:
-        return
-    arrived = shown(g)
-    if g is not None:
-        to = leaf if t is None else t._tl_leaf
-        first = to.grad is None and not p.create_graph
-        if to.grad is not None and to.grad.dtype is not g.aval.dtype:  # a leaf that takes any: what is there keeps its dtype
-            to.grad = to.grad + shown(g) if p.create_graph else to.grad.add_(shown(g))
-        else:
-            accumulate(to, g, p)
-        if first and leaf.posthooks:  # torch keeps the gradient itself then: what is written to `.grad` is seen in both
-            arrived = to.grad.detach()
-    if leaf.post:
-        for f in list(leaf.post.values()):
-            result = f(t)
-            if result is not None and result is not t:
-                checked(result, t._tl_value(), f)
-                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
-    if leaf.posthooks:
-        for f in list(leaf.posthooks.values()):
-            f((), (arrived,))

@@ -85,7 +85,8 @@ class Plan:
     """The stages and events of one backward pass over one tape.
 
     items: Stage, ("node", step, wanted, given) for a step that is visible to Python, ("gradient", step, wanted, given) where only the gradients that a step of
-    the next stage gets are visible, or ("leaf", slot);
+    the next stage gets are visible, ("leaf", slot) where nothing more comes to a leaf that somebody watches, or
+    ("ready", slots) where nothing more comes to these other ends;
     targets: slots whose gradients are asked for; lost: ends that only undefined gradients reach; saving: first slots of visited nodes that keep something;
     kept, results: slots that they keep of their inputs and of their own outputs; shown: (kept slot, the other slot whose memory it shows).
     """
@@ -183,7 +184,7 @@ def _build(prefix, roots, targets, cuts, lost=()):
     ends = _last_uses(order, cuts, _in_turn(roots, lost, table) if lost else roots)
     builder = _Stages(roots, table, input_avals(prefix), targets)
     for slot in ends.get(None, ()):
-        builder.event(("leaf", slot))
+        builder.complete(slot, cuts)
     saving, kept, results = set(), set(), set()
     for step, wanted, given in order:
         first, ins = step.first, step.ins
@@ -214,7 +215,7 @@ def _build(prefix, roots, targets, cuts, lost=()):
         elif given:
             step.form.refuse(wanted)
         for slot in ends.get(first, ()) if ends else ():
-            builder.event(("leaf", slot))
+            builder.complete(slot, cuts)
     return Plan(builder.finish(), builder.targets, frozenset(saving), frozenset(kept), frozenset(results), tuple([s.first for s, w, _ in order if w]),
                 tuple([s for s in gone if s < 0 or table[s][0].mode == LEAF or table[s][0].kind == "leaf"]), table)
 
@@ -358,15 +359,15 @@ def _in_turn(roots, lost, table):
 
 
 def _last_uses(order, cuts, roots):
-    """{first slot of the step after which a hooked leaf is complete: [leaf slots]}."""
-    if not cuts:
+    """{first slot of the step after which nothing more comes to an end: [slots]}; none where nobody looks."""
+    if not (cuts or any(_visible(step, cuts) for step, _, _ in order)):
         return {}
-    last = {s: None for s in roots if s in cuts}
+    last = dict.fromkeys(roots)
     made = {step.first + i for step, _, _ in order for i in range(len(step.out_avals))}
     for step, wanted, _ in order:
         for i in wanted:
             slot = step.ins[i]
-            if slot in cuts and slot not in made:
+            if slot not in made:
                 last.pop(slot, None)
                 last[slot] = step.first
     out = {}
@@ -380,7 +381,7 @@ class _Stages:
     """Cuts the visits into stages, simulating which gradients are alive."""
 
     def __init__(self, roots, table, avals, targets):
-        self.items, self.current, self.touched = [], [], set()
+        self.items, self.current, self.touched, self.ready = [], [], set(), []
         self.alive = dict.fromkeys(roots)
         self.start = tuple(self.alive)
         self.table, self.avals = table, avals
@@ -403,14 +404,26 @@ class _Stages:
             touched.add(slot)
             alive[slot] = None
 
+    def complete(self, slot, cuts):
+        """Nothing more comes to an end."""
+        if slot in cuts:
+            self.event(("leaf", slot))
+        else:
+            self.ready.append(slot)
+
     def watched(self, item, v):
-        self.close()
-        self.items.append(item)
+        self._look(item)
         self.visit(v)
 
-    def event(self, item):
+    def _look(self, item):
         self.close()
+        if self.ready:
+            self.items.append(("ready", tuple(self.ready)))
+            self.ready = []
         self.items.append(item)
+
+    def event(self, item):
+        self._look(item)
         if item[0] == "node":
             self._consume(item[1], item[3], item[2] if item[3] else ())
             self.touched.clear()

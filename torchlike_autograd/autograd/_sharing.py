@@ -8,7 +8,7 @@ nobody watches, and what arrives starts the pass in its place.
 from __future__ import annotations
 
 from .._core import record
-from .._core.engine import end_of
+from .._core.leaving import end_of
 from .._core.nodes import Leaf, observed, step_of
 from .._core.record import LEAF, thread
 from .._core.shapes import view_strides

@@ -12,7 +12,7 @@ import itertools
 
 from .._core import dtypes, levels, lifetimes, sparse_gradients, walls
 from .._core.devices import of_key
-from .._core.engine import _leaf_at
+from .._core.leaving import leaf_at
 from .._core.nodes import Leaf, Node, _InputMetadata
 from .._core.placed import cut
 from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, thread
@@ -237,7 +237,7 @@ class BackwardCFunction(FunctionCtx, Node):
 
     def _tl_leaf(self, i):
         """What is behind argument i, where the tape ends there."""
-        return _leaf_at(self._tl_tape, self._tl_step().ins[self._tl_wanted.index(i)])
+        return leaf_at(self._tl_tape, self._tl_step().ins[self._tl_wanted.index(i)])
 
     def _tl_leaf_casts(self, i):
         """Whether argument i is a leaf with a `grad_dtype` of its own."""

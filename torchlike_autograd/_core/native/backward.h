@@ -90,6 +90,18 @@ static int accumulate(PyObject *leaf, PyObject *g)
     return bad;
 }
 
+/* Whether anybody looks at the gradient of a leaf on its way in (Leaf.observed). */
+static int observed(PyObject *leaf)
+{
+    const Py_ssize_t where[] = {leaf_hooks, leaf_post, leaf_prehooks, leaf_posthooks};
+    for (size_t i = 0; i < sizeof where / sizeof *where; i++) {
+        PyObject *hooks = SLOT(leaf, where[i]);
+        if (!IS_NONE(hooks) && (!PyDict_Check(hooks) || PyDict_GET_SIZE(hooks)))
+            return 1;
+    }
+    return 0;
+}
+
 static int is_set(PyObject *flag) /* a list of one bool */
 {
     return PyList_GET_ITEM(flag, 0) != Py_False;

@@ -135,7 +135,8 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"Program", "graph", &program_graph}, {"Program", "shown", &program_shown}, {"Program", "keeps", &program_keeps},
         {"Program", "compiled", &program_compiled}, {"Program", "donates", &program_donates}, {"Program", "sources", &program_sources}, {"Program", "numbers", &program_numbers}, {"Program", "sent", &program_sent},
         {"Program", "argument_indices", &program_places},
-        {"Leaf", "grad", &leaf_grad}, {"Leaf", "off", &leaf_off},
+        {"Leaf", "grad", &leaf_grad}, {"Leaf", "off", &leaf_off}, {"Leaf", "hooks", &leaf_hooks}, {"Leaf", "post", &leaf_post},
+        {"Leaf", "prehooks", &leaf_prehooks}, {"Leaf", "posthooks", &leaf_posthooks},
         {"Simple", "arrivals", &simple_arrivals}, {"Simple", "checked", &simple_checked}, {"Simple", "first", &simple_first},
         {"Simple", "prefix", &simple_prefix}, {"Simple", "saving", &simple_saving},
         {"Simple", "ones", &simple_ones}, {"Simple", "form", &simple_form}, {"Simple", "reads", &simple_reads}, {"Simple", "numbers", &simple_numbers},
@@ -221,6 +222,7 @@ PyMODINIT_FUNC PyInit__torchlike_speed(void)
     s_derivative = PyUnicode_InternFromString("derivative");
     s_default = PyUnicode_InternFromString("default");
     s_gradient = PyUnicode_InternFromString("gradient");
+    s_ready = PyUnicode_InternFromString("ready");
     s_no_grad = PyUnicode_InternFromString("no_grad");
     s_op = PyUnicode_InternFromString("op");
     s_backward = PyUnicode_InternFromString("backward");
@@ -229,7 +231,7 @@ PyMODINIT_FUNC PyInit__torchlike_speed(void)
     ZERO = PyLong_FromLong(0);
     ONE = PyLong_FromLong(1);
     no_numbers = PyTuple_New(0);
-    if (!s_op || !s_backward || !s_kinds[0] || !s_kinds[1] || !s_kinds[2] || !s_kinds[3] || !s_flushes || !s_hits || !s_simple || !s_state || !s_pattern || !s_derivative || !s_default || !s_no_grad || !s_gradient || !ZERO || !ONE || !no_numbers)
+    if (!s_op || !s_backward || !s_kinds[0] || !s_kinds[1] || !s_kinds[2] || !s_kinds[3] || !s_flushes || !s_hits || !s_simple || !s_state || !s_pattern || !s_derivative || !s_default || !s_no_grad || !s_gradient || !s_ready || !ZERO || !ONE || !no_numbers)
         return NULL;
     if (PyType_Ready(&StateType) < 0 || ready_functions() < 0 || PyType_Ready(&GradientType) < 0)
         return NULL;

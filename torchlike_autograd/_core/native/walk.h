@@ -85,6 +85,21 @@ static int retain(PyObject *ref, PyObject *g, PyObject *pass)
     return bad ? -1 : 0;
 }
 
+/* Whether each of these ends is a plain leaf, and none of them the same as another. */
+static int different_leaves(PyObject *tape, PyObject *ends)
+{
+    PyObject *leaves = PySet_New(NULL);
+    int plain = leaves == NULL ? -1 : 1;
+    for (Py_ssize_t i = 0; plain == 1 && i < PyTuple_GET_SIZE(ends); i++) {
+        PyObject *leaf = leaf_at(tape, PyTuple_GET_ITEM(ends, i));
+        plain = leaf == NULL ? (PyErr_Occurred() ? -1 : 0) : PySet_Add(leaves, leaf) < 0 ? -1 : 1;
+    }
+    if (plain == 1)
+        plain = PySet_GET_SIZE(leaves) == PyTuple_GET_SIZE(ends);
+    Py_XDECREF(leaves);
+    return plain;
+}
+
 /* Hooks and retained gradients of the outputs of a step that the next stage runs (the first half of engine.run_watched); 0 where Python has to: a gradient is undefined,
    or several outputs have hooks. */
 static int look_at(PyObject *pass, PyObject *tape, PyObject *item, PyObject *grads)
@@ -115,14 +130,40 @@ static int look_at(PyObject *pass, PyObject *tape, PyObject *item, PyObject *gra
     return bad ? -1 : 1;
 }
 
-/* walk(pass, tape, items, grads, changes): how many items were run, in grads; -1 - n where somebody registered or removed a hook while item n was looked at.
-   For a pass that accumulates without a graph, levels or anomaly mode, over this thread's open tape. */
+/* Accumulate the leaves at slots to which nothing more comes (leaving.settle); 0 where Python has to: somebody watches leaves, or a gradient has a graph.
+   ends: where this walk ends; *plain: whether that is at as many leaves, -1 where it was not asked before. */
+static int settle(PyObject *tape, PyObject *slots, PyObject *grads, PyObject *ends, int *plain)
+{
+    if (*plain < 0 && (*plain = different_leaves(tape, ends)) < 0)
+        return -1;
+    for (Py_ssize_t i = 0; *plain && i < PyTuple_GET_SIZE(slots); i++) {
+        PyObject *slot = PyTuple_GET_ITEM(slots, i), *g = PyDict_GetItemWithError(grads, slot), *leaf = IS_NONE(g) ? NULL : leaf_at(tape, slot);
+        if (g == NULL && PyErr_Occurred())
+            return -1;
+        if (IS_NONE(g))
+            continue;
+        if (leaf == NULL || observed(leaf) || truth(SLOT(g, v_needs)))
+            return 0;
+        Py_INCREF(g);
+        if (PyDict_DelItem(grads, slot) < 0) {
+            Py_DECREF(g);
+            return -1;
+        }
+        if (accumulate(leaf, g) < 0)
+            return -1;
+    }
+    return *plain;
+}
+
+/* walk(pass, tape, items, grads, changes, ends): how many items were run, in grads; -1 - n where somebody registered or removed a hook while item n was looked at.
+   For a pass that accumulates without a graph, levels or anomaly mode, over this thread's open tape.  ends: the slots where it leaves the tape; () where Python
+   accumulates the leaves there. */
 static PyObject *speed_walk(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
-    PyObject *pass = args[0], *tape = args[1], *items = args[2], *grads = args[3], *changes = args[4], *st = state();
+    PyObject *pass = args[0], *tape = args[1], *items = args[2], *grads = args[3], *changes = args[4], *ends = args[5], *st = state();
     PyObject *seen = st == NULL ? NULL : Py_NewRef(PyList_GET_ITEM(changes, 0));
     Py_ssize_t n = PyList_GET_SIZE(items), k = 0;
-    int done = seen == NULL ? -1 : 1, changed = 0;
+    int done = seen == NULL ? -1 : 1, changed = 0, plain = PyTuple_GET_SIZE(ends) ? -1 : 0;
     for (; done == 1 && k < n; k++) {
         PyObject *item = PyList_GET_ITEM(items, k);
         if (SLOT(tape, tape_open) != Py_True || SLOT(st, st_anomaly) != Py_None)
@@ -139,6 +180,8 @@ static PyObject *speed_walk(PyObject *module, PyObject *const *args, Py_ssize_t 
             if (changed)
                 break;
         }
+        else if (PyTuple_CheckExact(item) && PyTuple_GET_ITEM(item, 0) == s_ready)
+            done = settle(tape, PyTuple_GET_ITEM(item, 1), grads, ends, &plain);
         else
             break;
         if (done == 0)
@@ -172,8 +215,8 @@ static PyObject *speed_leave(PyObject *module, PyObject *const *args, Py_ssize_t
 static PyObject *speed_finish(PyObject *module, PyObject *arrived)
 {
     PyObject *leaf, *g;
-    for (Py_ssize_t at = 0; !is_set(watched) && PyDict_Next(arrived, &at, &leaf, &g); at = 0) {
-        if (Py_TYPE(leaf) != Leaf || SLOT(leaf, leaf_off) != Py_False)
+    for (Py_ssize_t at = 0; PyDict_Next(arrived, &at, &leaf, &g); at = 0) {
+        if (Py_TYPE(leaf) != Leaf || SLOT(leaf, leaf_off) != Py_False || observed(leaf))
             break;
         Py_INCREF(leaf);
         Py_INCREF(g);
