@@ -16,7 +16,7 @@ from .._core import profiling
 from .._core import publish as _publish
 from .profiler_util import EventList, FunctionEvent, FunctionEventAvg, MemRecordsAcc, _format_time  # noqa: F401
 
-__all__ = ["EventList", "FunctionEvent", "KinetoStepTracker", "MemRecordsAcc", "emit_itt", "emit_nvtx", "profile", "record_function"]
+__all__ = ["EnforceUnique", "EventList", "FunctionEvent", "KinetoStepTracker", "MemRecordsAcc", "emit_itt", "emit_nvtx", "profile", "record_function"]
 
 _is_profiler_enabled = False  # whether a profile is entered
 
