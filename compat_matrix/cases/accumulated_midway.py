@@ -2,6 +2,7 @@
 
 import gc
 import itertools
+import warnings
 
 from compat_matrix.case import case
 
@@ -294,3 +295,147 @@ def _(torch):
         yield "a result", "passes"
     except RuntimeError as e:
         yield "a result", str(e)
+
+
+def _nothing(torch, log, which):
+    """A Function of two results that says when it runs, and sends nothing to the inputs in `which`."""
+    class Two(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            ctx.save_for_backward(a, b)
+            return a * b, a + b
+
+        @staticmethod
+        def backward(ctx, g, h):
+            log("function")
+            a, b = ctx.saved_tensors
+            return None if 0 in which else g * b + h, None if 1 in which else g * a + h
+
+    return Two.apply
+
+
+@case("accumulated_midway.undefined gradients")
+def _(torch):
+    """What never comes is waited for as well, and is passed on however often the rest of the pass is planned."""
+    def run(name, kind, which, late=(), read=False, grad=False):
+        w, v, seen = torch.tensor([2.0, 3.0], requires_grad=True), torch.tensor([0.5, 1.5], requires_grad=True), []
+
+        def log(what):
+            seen.append((what, w.grad is not None, v.grad is not None))
+
+        a = _nothing(torch, log, ())(w, w)[0]
+        b = a * a
+        if kind == "below":
+            a.grad_fn.register_prehook(lambda g: log("before"))
+        else:
+            b.register_hook(lambda g: log("hook"))
+        if late:
+            b.register_hook(lambda g: (w if "w" in late else v).register_hook(lambda g: log("late")) and None)
+        if read:
+            b.sum().item()
+        c = _nothing(torch, log, which)(v, b)[0]
+        c.register_hook(lambda g: log("top"))
+        w.register_hook(lambda g: log("w"))
+        v.register_post_accumulate_grad_hook(lambda t: log("v"))
+        out = (c * v).sum() if kind == "again" else c.sum()
+        got = torch.autograd.grad(out, (w, v), allow_unused=True) if grad else out.backward()
+        return name, seen, got, w.grad, v.grad
+
+    for kind in ("below", "above", "again"):
+        for which in ((), (0,), (1,), (0, 1)):
+            yield run(f"{kind} {which}", kind, which)
+            yield run(f"read {kind} {which}", kind, which, (), True)
+            yield run(f"grad {kind} {which}", kind, which, (), False, True)
+    for late in "wv":
+        for which in ((), (0,), (1,)):
+            yield run(f"late {late} {which}", "above", which, late)
+            yield run(f"late grad {late} {which}", "above", which, late, False, True)
+
+
+@case("accumulated_midway.up to the node that fails")
+def _(torch):
+    """A pass gets as far as the node that may not run any more: hooks before it have run, once, and leaves are accumulated."""
+    def run(name, hooked=(), read=False, inner=False, again=False):
+        w, x, seen = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([3.0, 4.0], requires_grad=True), []
+        v = torch.tensor([5.0, 6.0], requires_grad=True)
+        a = x * w
+        b = a * 2
+        if read:
+            b.sum().item()
+        c = b * v
+        for t, n in ((a, "a"), (b, "b"), (c, "c")):
+            if n in hooked:
+                t.register_hook(lambda g, n=n: seen.append((n, v.grad is not None)))
+        b.retain_grad()
+        if again:
+            torch.autograd.grad(a.sum(), x)
+
+        def write(*args):
+            with torch.no_grad():
+                w.mul_(2)
+
+        if inner:
+            b.register_hook(write)
+        elif not again:
+            write()
+        for _ in range(2):
+            try:
+                c.sum().backward(retain_graph=True)
+                seen.append("passes")
+            except RuntimeError as e:
+                seen.append(str(e))
+        return name, seen, w.grad, x.grad, v.grad, b.grad
+
+    for hooked in ("", "a", "b", "c", "abc"):
+        for read in (False, True):
+            yield run(f"written {hooked} {read}", hooked, read)
+            yield run(f"by a hook {hooked} {read}", hooked, read, True)
+            yield run(f"freed {hooked} {read}", hooked, read, False, True)
+
+
+@case("accumulated_midway.a leaf in two places")
+def _(torch):
+    """A leaf with two histories in a record is accumulated when both have come."""
+    w, seen = torch.ones(2, requires_grad=True), []
+    a = w * 2
+    with torch.no_grad():
+        w.add_(1)
+    b = w * 3
+    c = torch.tensor([1.0, 2.0], requires_grad=True).exp()
+    c.register_hook(lambda g: seen.append(w.grad is not None))
+    w.register_hook(lambda g: seen.append("w"))
+    (c * 1.5 + (a + b)).sum().backward()
+    yield "seen", seen, w.grad
+
+
+@case("accumulated_midway.gradients with a graph are read")
+def _(torch):
+    """A gradient that a pass with a graph has put there is a fresh tensor: what was computed from it goes backward."""
+    for first in (None, torch.ones(2)):
+        w, v = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([3.0, 0.5], requires_grad=True)
+        w.grad = first
+        seen = []
+        y = w * w * v
+        y.register_hook(lambda g: seen.append(g.requires_grad))
+        (y * v).sum().backward(create_graph=True)
+        penalty = (w.grad ** 2).sum() + (v.grad * w.grad).sum()
+        w.grad = v.grad = None
+        penalty.backward()
+        yield f"penalty {first is None}", seen, w.grad, v.grad
+
+
+@case("accumulated_midway.blamed once")
+def _(torch):
+    """Anomaly mode tells of the node that fails once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with torch.autograd.detect_anomaly():
+            w, v = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+            y = (w * v).exp()
+            with torch.no_grad():
+                v.mul_(2)
+            try:
+                (y * w).sum().backward()
+            except RuntimeError as e:
+                yield "raised", "backtrace further above" in str(e), w.grad, v.grad
+    yield "told", sum("Error detected in MulBackward0" in str(c.message) for c in caught)

@@ -106,15 +106,21 @@ class Anomaly:
         try:
             check(tape, plan)
         except RuntimeError as e:
-            step = next((s for s in (slot_table(tape.prefix)[first][0] for first in plan.visited) if _fails(tape, s)), None)
+            step = failing(tape, plan.visited)
             if step is None:
                 raise
-            blame(tape, step)
+            if self.running != (tape, step.first):  # `run` does it
+                blame(tape, step)
             text, mark, _ = str(e).partition(" Hint: enable anomaly detection")
             if not mark:
                 raise
             raise RuntimeError(f"{text} Hint: the backtrace further above shows the operation that failed to compute its gradient. The variable in question "
                                "was changed in there or anywhere later. Good luck!") from None
+
+
+def failing(tape, visited):
+    """The first step of a pass that may not run any more, of those that start at these slots; None where all may."""
+    return next((s for s in (slot_table(tape.prefix)[first][0] for first in visited) if _fails(tape, s)), None)
 
 
 def _fails(tape, step):
@@ -173,4 +179,4 @@ def _say(text):
         sys.stderr.write(f"UserWarning: {text}\n")
 
 
-__all__ = ["Anomaly", "blame"]
+__all__ = ["Anomaly", "blame", "failing"]

@@ -14,13 +14,14 @@ from .._ops.lift import pullback
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from . import belonging, errors, levels, nodes, placed, record, sparse_gradients, spread
+from .anomaly import failing
 from .arrivals import AS_IT_COMES
 from .asked import cuts_of, mark_useful, next_tape, targets_on
 from .hooks import modes_of, posthooks, prehooks, put_back, tensor_hooks
-from .leaving import arrive, finish_leaf, leaf_at, leaf_event, leave, places_of, settle, settle_arrived, settles_plainly
+from .leaving import arrive, finish_leaf, leaf_at, leave, places_of, settle, settle_arrived, settles_plainly
 from .nodes import Leaf, Nowhere, changes, numbered, observed
 from .passes import more_room, put_back_room
-from .plan import Plan, plan_for, stage_form
+from .plan import Plan, lost_besides, plan_for, stage_form
 from .program import release_kept
 from .record import GRAD, INFERENCE, LEAF, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
 from .refusals import look
@@ -93,7 +94,6 @@ class Pass:
 
 _numbers = itertools.count()
 _ADD = spec_of(OPS["add.Tensor"], (), ("T", "T", "N"))
-_NEVER = float("inf")
 
 
 def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True, arriving=None, mark=None):
@@ -153,8 +153,11 @@ def run_tape(p, tape, grads):
     targets = targets_on(p, tape)
     cuts = cuts_of(tape, p)
     lost = set(p.undefined.pop(tape, ())) if p.undefined else set()
-    plan = plan_for(tape.prefix, tuple(sorted(grads)), targets, cuts, _lost(lost, grads))
-    _check(tape, plan)
+    roots, rest = tuple(sorted(grads)), lost_besides(lost, grads)
+    plan = plan_for(tape.prefix, roots, targets, cuts, rest)
+    stop = _stop(tape, plan, plan.first, cuts)
+    if stop:
+        plan = plan_for(tape.prefix, roots, targets, cuts | stop, rest)
     ends = walk(p, tape, plan, grads, targets, cuts, lost)
     with LOCK:  # another thread may want to run the tape for one of its values
         _pass_on(p, tape, plan, grads)
@@ -162,8 +165,28 @@ def run_tape(p, tape, grads):
         p.lose(leaf_at(tape, slot))
 
 
+def _stop(tape, saved, now, cuts):
+    """What is to be cut besides so that a pass comes as far as the node that may not run any more, which then raises; nothing where all may or it is cut there.
+
+    now: the part of `saved` that is read before anybody can look.
+    """
+    try:
+        check(tape, saved)
+    except RuntimeError:
+        step = failing(tape, saved.visited)
+        if step is not None and ("node", step.first) not in cuts:
+            return frozenset((("node", step.first), *range(step.first, step.first + len(step.out_avals))))
+        _check(tape, now)
+    return _NO_CUTS
+
+
+_NO_CUTS = frozenset()
+
+
 def _check(tape, saved):
     anomaly = thread.state.anomaly
+    if saved is None:
+        return
     if anomaly is None:
         check(tape, saved)
     else:
@@ -185,12 +208,6 @@ def _pass_on(p, tape, plan, grads):
             arrive(p, tape, slot, g)
 
 
-def _lost(slots, grads, last=_NEVER):
-    """`plan_for`'s argument of that name."""
-    left = slots - grads.keys()
-    return (tuple(sorted(left)), last) if left else ()
-
-
 def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
     """Run the items of a plan; `grads` is updated in place and ends with what leaves this tape.  lost: slots where undefined gradients arrived, likewise.
 
@@ -200,62 +217,82 @@ def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
     undefined gradients reached.
     """
     items = list(reversed(plan.items))
-    state, seen, last, done = thread.state, changes[0], _NEVER, set()
+    state, seen, last, done = thread.state, changes[0], float("inf"), set()
     modes, places = modes_of(state), None
-    if p.arrived and p.accumulate and any(type(item) is tuple for item in items):
+    if p.arrived and any(type(item) is tuple for item in items):
         places = places_of(p, tape, plan)
         settle_arrived(p, places)
-    went = native.walk(p, tape, plan.items, grads, changes, plan.targets if settles_plainly(p) else ()) if native is not None and _goes_straight(p, tape) else 0
+    straight = native is not None and _goes_straight(p, tape)
+    went = native.walk(p, tape, plan.items, grads, changes, plan.targets if settles_plainly(p, plan) else ()) if straight else 0
     if went == len(items):
         return list(plan.lost)
     looked = went < 0  # the hooks of the next item have run, and changed what is watched
     went = ~went if looked else went
     del items[len(items) - went:]
-    last = min((item[1].first for item in plan.items[:went] if type(item) is tuple and type(item[1]) is Step), default=last)
+    for item in plan.items[:went]:
+        last = _ran(item, last, lost)
+        if type(item) is tuple and item[0] == "ready":
+            done.update(item[1])
+    item = plan.items[went - 1] if went else None
     while items:
-        item = items.pop()
+        before, item = item, items.pop()
         if type(item) is Stage:
             outs = run_stage(p, tape, item, [grads[s] for s in item.cots])
             for s in item.cots:
                 if not _captured_here(p, tape, s):
                     grads.pop(s, None)
             grads.update(zip(item.outs, outs))
+            _ran(item, last, lost)
             continue
-        if item[0] in ("ready", "leaf") and places is None:
-            places = places_of(p, tape, plan)
+        complete, stop = True, _NO_CUTS
         if item[0] == "check":
-            _check(tape, item[1])
-            continue
-        if item[0] == "ready":
-            settle(p, tape, item[1], grads, places)
-            continue
-        if item[0] == "node":
-            anomaly = state.anomaly
-            complete = run_node(p, tape, item, grads) if anomaly is None else anomaly.run(run_node, p, tape, item, grads)
+            stop = _stop(tape, item[1], item[1], cuts)
+            if not stop:
+                continue
+            if type(before) is tuple and before[0] == "gradient":  # whose hooks have run
+                run_apart(p, tape, before, grads)
+        elif item[0] in ("ready", "leaf"):
+            places = places_of(p, tape, plan, done) if places is None else places
+            for slot in item[1]:
+                leaf = leaf_at(tape, slot)
+                if type(leaf) is Leaf and slot not in done:
+                    settle(p, leaf, slot, grads, places)
+                    done.add(slot)
+            if item[0] == "ready":
+                continue
         elif item[0] == "gradient":
             complete = run_watched(p, tape, item, grads, seen, looked)
             looked = False
         else:
-            complete = True
-            if leaf_event(p, tape, item[1], grads, plan, places):
-                done.add(item[1])
-                lost.discard(item[1])
+            anomaly = state.anomaly
+            complete = run_node(p, tape, item, grads) if anomaly is None else anomaly.run(run_node, p, tape, item, grads)
         p.now = None
         put_back(state, modes)
         if type(item[1]) is Step:
-            last = item[1].first
-            if not complete:
-                lost.update(item[1].ins[i] for i in item[2])
-        if complete and changes[0] == seen:
+            last = _ran(item, last, lost)
+            if item[0] == "node" or not complete:
+                lost.update(s for i in item[2] if (s := item[1].ins[i]) not in grads)
+        if complete and changes[0] == seen and not stop:
             continue
-        now, seen = cuts_of(tape, p), changes[0]
+        now, seen = cuts_of(tape, p) | stop, changes[0]
         if not complete or now != cuts:
-            cuts = now
+            cuts, places = now, None
             left = tuple(sorted(s for s in grads if not _captured_here(p, tape, s) and not (s >= last and _ran_silently(tape, s))))
-            plan = plan_for(tape.prefix, left, targets, cuts, _lost(lost, grads, last))
-            items = list(reversed(plan.items))
-            _check(tape, plan)
+            plan = plan_for(tape.prefix, left, targets, cuts, lost_besides(lost, grads, last))
+            items, item = list(reversed(plan.items)), None
+            if plan.first is not None:
+                items.append(("check", plan.first, (), ()))
     return [s for s in plan.lost if s not in done]
+
+
+def _ran(item, last, lost):
+    """The first slot of the last visible step, after an item has run; gradients came to its slots, undefined ones or not."""
+    if lost and type(item) is Stage:
+        lost.difference_update(v.step.first + i for v in item.visits for i in v.given)
+    if type(item) is not tuple or type(item[1]) is not Step:
+        return last
+    lost.difference_update(item[1].first + i for i in item[3])
+    return item[1].first
 
 
 def _ran_silently(tape, slot):
@@ -395,11 +432,13 @@ def run_node(p, tape, item, grads):
     _capture(p, tape, step, came if wanted and not p.accumulate else outs)  # as in torch: before hooks where the node runs for other targets too
     filled = not wanted and p.accumulate and any(_captured_here(p, tape, step.first + i) for i in range(len(outs)))
     if seen is not None and seen.prehooks and (wanted or filled):
-        given = prehooks(seen, nodes.of_node(step, outs) if ctx is None else ctx._tl_per_output(outs))
-        outs = nodes.of_results(step, given) if ctx is None else ctx._tl_of_tensors(given)
+        said = prehooks(seen, nodes.of_node(step, outs) if ctx is None else ctx._tl_per_output(outs))
+        outs = nodes.of_results(step, said) if ctx is None else ctx._tl_of_tensors(said)
     if not wanted:
         if not filled:
             return True
+        if ctx is None:
+            _check(tape, saved)
         full = ctx._tl_run_backward(outs, p) if ctx is not None else ()
         if seen is not None and seen.posthooks:  # a target whose `.grad` is filled runs, and its gradients go nowhere
             outs, edges = (nodes.of_node(step, outs), None) if ctx is None else (ctx._tl_per_output(outs), ctx._tl_edge_places())
@@ -412,8 +451,7 @@ def run_node(p, tape, item, grads):
             full = posthooks(step, seen, range(len(full)), full, () if late else ctx._tl_per_output(outs), ctx._tl_edge_places())
         ins = [full[i] for i in wanted]
     else:
-        if saved is not None:
-            _check(tape, saved)
+        _check(tape, saved)
         ins = _run_pull(p, tape, step, wanted, outs)
         if seen is not None and seen.posthooks:
             ins = posthooks(step, seen, wanted, ins, () if late else nodes.of_node(step, outs))
@@ -446,7 +484,7 @@ def run_watched(p, tape, item, grads, seen, looked):
 
     looked: the hooks have run.
     """
-    _, step, wanted, given, saved = item
+    _, step, _, given, _ = item
     first = step.first
     outs = [grads.get(first + i) for i in range(len(step.out_avals))]
     if not looked:
@@ -458,13 +496,19 @@ def run_watched(p, tape, item, grads, seen, looked):
         grads[first + i] = outs[i]
     if changes[0] == seen:
         return True
-    for i in given:
-        if not _captured_here(p, tape, first + i):
-            del grads[first + i]
-    if saved is not None:
-        _check(tape, saved)
-    _spread(p, step, wanted, _run_pull(p, tape, step, wanted, outs), grads)
+    run_apart(p, tape, item, grads)
     return False
+
+
+def run_apart(p, tape, item, grads):
+    """Run a step at whose gradients somebody has looked."""
+    _, step, wanted, given, saved = item
+    outs = [grads.get(step.first + i) for i in range(len(step.out_avals))]
+    for i in given:
+        if not _captured_here(p, tape, step.first + i):
+            del grads[step.first + i]
+    _check(tape, saved)
+    _spread(p, step, wanted, _run_pull(p, tape, step, wanted, outs), grads)
 
 
 def _run_pull(p, tape, step, wanted, outs):

@@ -14,32 +14,39 @@ from .arrivals import AS_IT_COMES, accumulate
 from .asked import cuts_of, targets_on
 from .hooks import checked, run_hooks, shown, tensor_of
 from .nodes import Leaf
-from .plan import plan_for
+from .plan import lost_besides, plan_for
 from .record import thread
 
 # In the middle of a pass
 
-def places_of(p, tape, plan):
-    """{Leaf: from how many slots the rest of a pass gives it a gradient}: those where this plan ends, and on the tapes that are yet to come."""
-    found, coming, ends = Counter(), {t: set(slots) for t, slots in p.frontier.items()}, plan.targets
+def places_of(p, tape, plan, done=()):
+    """{Leaf: at how many slots the rest of a pass comes to it, with a gradient or without}: where this plan ends, and on the tapes that are yet to come.
+
+    done: slots where it has come to one already.
+    """
+    found, coming, gone = Counter(), {t: set(slots) for t, slots in p.frontier.items()}, {t: set(slots) for t, slots in p.undefined.items()}
     while True:
-        for where in (leaf_at(tape, s) for s in ends):
-            if type(where) is tuple:
-                coming.setdefault(where[0], set()).add(where[1])
-            elif where is not None:
-                found[where] += 1
+        for slots, into in ((plan.targets, coming), (plan.lost, gone)):
+            for where in (leaf_at(tape, s) for s in slots if s not in done):
+                if type(where) is tuple:
+                    coming.setdefault(where[0], set())
+                    into.setdefault(where[0], set()).add(where[1])
+                elif where is not None:
+                    found[where] += 1
+        done = ()
         if not coming:
             return found
         tape = max(coming, key=_age)
-        ends = plan_for(tape.prefix, tuple(sorted(coming.pop(tape))), targets_on(p, tape), cuts_of(tape, p)).targets
+        have = coming.pop(tape)
+        plan = plan_for(tape.prefix, tuple(sorted(have)), targets_on(p, tape), cuts_of(tape, p), lost_besides(gone.pop(tape, ()), have))
 
 
 _age = attrgetter("serial")
 
 
-def settles_plainly(p):
+def settles_plainly(p, plan):
     """Whether leaves that this tape alone gives gradients are accumulated without a look at the rest of the pass."""
-    return not (p.frontier or p.arrived or p.sparse) and p.arriving is None and thread.state not in AS_IT_COMES
+    return not (p.frontier or p.arrived or p.sparse or plan.lost) and p.arriving is None and thread.state not in AS_IT_COMES
 
 
 def settle_arrived(p, places):
@@ -48,26 +55,16 @@ def settle_arrived(p, places):
         finish_leaf(p, leaf, p.arrived.pop(leaf))
 
 
-def settle(p, tape, slots, grads, places):
-    """Finish the leaves at these slots, which have all of their gradient from this tape, unless other places still add to it."""
-    if p.accumulate:
-        for slot in slots:
-            if grads.get(slot) is not None:
-                _finish_here(p, leaf_at(tape, slot), slot, grads, places)
-
-
-def leaf_event(p, tape, slot, grads, plan, places):
-    """The same of a watched leaf, to which undefined gradients and sparse ones may have come.  Returns whether it is finished."""
-    leaf = leaf_at(tape, slot)
-    return (slot in grads or slot in plan.lost or leaf in p.sparse) and _finish_here(p, leaf, slot, grads, places)
-
-
-def _finish_here(p, leaf, slot, grads, places):
-    if type(leaf) is not Leaf or places[leaf] > 1:
-        return False
-    g, old = grads.pop(slot, None), p.arrived.pop(leaf, None)
-    finish_leaf(p, leaf, g if old is None else old if g is None else p.add(old, g))
-    return True
+def settle(p, leaf, slot, grads, places):
+    """Take what came from this tape to a slot, a gradient or an undefined one; its leaf is finished unless other places still add to it."""
+    places[leaf] -= 1
+    g = grads.pop(slot, None)
+    if g is None:
+        p.lose(leaf)
+    else:
+        p.leaf(leaf, g)
+    if places[leaf] <= 0 and (leaf in p.arrived or leaf in p.sparse):
+        finish_leaf(p, leaf, p.arrived.pop(leaf, None))
 
 
 # At the end of a tape
@@ -157,4 +154,4 @@ def finish_leaf(p, leaf, g):
         for f in list(leaf.posthooks.values()):
             f((), (arrived,))
 
-__all__ = ["arrive", "end_of", "finish_leaf", "leaf_at", "leaf_event", "leave", "places_of", "settle", "settle_arrived", "settles_plainly"]
+__all__ = ["arrive", "end_of", "finish_leaf", "leaf_at", "leave", "places_of", "settle", "settle_arrived", "settles_plainly"]

@@ -28,16 +28,17 @@ class Plan(Saved):
     """The stages and events of one backward pass over one tape.
 
     items: a Stage; ("node", step, wanted, given, saved) for a step that is visible to Python; ("gradient", step, wanted, given, saved) where only the gradients
-    that a step of the next stage gets are visible; ("leaf", slot) where nothing more comes to a leaf that somebody watches; ("ready", slots) where nothing more
-    comes to these other ends; ("check", saved, slots) before a stage where what it keeps may have been written meanwhile (saved: a Saved, or None);
-    targets: slots whose gradients are asked for; lost: ends that only undefined gradients reach.
+    that a step of the next stage gets are visible; ("leaf", (slot,)) where nothing more comes to a leaf that somebody watches; ("ready", slots) where nothing
+    more comes to these other ends; ("check", saved, slots, first slots) before a stage where what it keeps may have been written meanwhile (saved: a Saved).
+    first: what is to check before anything runs (a Saved), or None; targets: slots whose gradients are asked for; lost: ends that only undefined gradients
+    reach.
     """
 
-    __slots__ = ("items", "lost", "targets")
+    __slots__ = ("first", "items", "lost", "targets")
 
-    def __init__(self, items, targets, lost, *saved):
+    def __init__(self, items, first, targets, lost, *saved):
         super().__init__(*saved)
-        self.items, self.targets, self.lost = items, targets, lost
+        self.items, self.first, self.targets, self.lost = items, first, targets, lost
 
 
 def needs_of(prefix):
@@ -94,6 +95,15 @@ def plan_for(prefix, roots: tuple, targets, cuts: frozenset, lost=()) -> Plan:
     return out
 
 
+_NEVER = float("inf")
+
+
+def lost_besides(slots, have, last=_NEVER):
+    """`plan_for`'s argument of that name, of slots where undefined gradients arrived and those where others did."""
+    left = set(slots).difference(have)
+    return (tuple(sorted(left)), last) if left or last != _NEVER else ()
+
+
 def _visible(step, cuts):
     return step.kind == "function" or asked(step) or any(step.first + i in cuts for i in range(len(step.out_avals)))
 
@@ -122,23 +132,25 @@ def _build(prefix, roots, targets, cuts, lost=()):
             found, silent, later = _known(step, read, wanted)
             if found is not None:
                 saving.add(first)
-                if not step.packed:
-                    again = rewritten(prefix) if later else ()
-                    saves = first, [s for i in found[0] if type(s := ins[i]) is not tuple and s not in again], [first + i for i in found[1]]
-                    kept.update(saves[1])
-                    results.update(saves[2])
+                again = rewritten(prefix) if later else ()
+                inputs, own = found if not step.packed else ((), ())
+                saves = first, [s for i in inputs if type(s := ins[i]) is not tuple and s not in again], [first + i for i in own]
+                kept.update(saves[1])
+                results.update(saves[2])
         if visible and _only_watched(step, wanted, given, cuts):
             builder.watched(("gradient", step, wanted, given), Visit(step, wanted, given), saves)
         elif visible:
             builder.event(("node", step, wanted, given), saves)
         elif given and not silent:
             builder.visit(Visit(step, wanted, given), saves)
-        elif given:
-            step.form.refuse(wanted)
+        else:
+            builder.saves.append(saves)
+            if given:
+                step.form.refuse(wanted)
         for slot in ends.get(first, ()) if ends else ():
             builder.complete(slot, cuts)
     lost_ends = [s for s in gone if s < 0 or table[s][0].mode == LEAF or table[s][0].kind == "leaf"]
-    return Plan(builder.finish(), builder.targets, tuple(lost_ends), saving, kept, results, [s.first for s, w, _ in order if w], table)
+    return Plan(builder.finish(), builder.first, builder.targets, tuple(lost_ends), saving, kept, results, [s.first for s, w, _ in order if w], table)
 
 
 def _check_fits(step, order):
@@ -198,7 +210,8 @@ _ONLY = (0,)
 def _visits(prefix, roots, needs, useful, cuts=(), lost=()):
     """([(step, wanted, given outputs)] latest first, slots that only undefined gradients reach).
 
-    An undefined gradient goes on through every node: hooks and custom Functions see it (given: ()).  Those that have run already are passed over.
+    An undefined gradient goes on through every node: hooks and custom Functions see it (given: ()), and what these saved is checked.  Those that have run
+    already are passed over.
     """
     have, gone = set(roots), set(lost[0] if lost else ())
     walls = {c[1] for c in cuts if type(c) is tuple and c[0] == WALL} if cuts else ()
@@ -218,7 +231,8 @@ def _visits(prefix, roots, needs, useful, cuts=(), lost=()):
             given = tuple([i for i in range(len(step.needs)) if first + i in have])
         if not given and not (gone and any(first + i in gone for i in range(len(step.needs)))):
             continue
-        if not given and lost and first >= lost[1] and _visible(step, cuts):
+        ran = lost and not given and first >= lost[1]
+        if ran and _visible(step, cuts):
             continue
         wanted = step.wanted if useful is None and step.kind == "op" else wanted_of(step, needs, useful)
         if given and step.kind == "op" and (len(given) < len(step.needs) or getattr(step.form.op, "apart", False)):
@@ -227,7 +241,8 @@ def _visits(prefix, roots, needs, useful, cuts=(), lost=()):
             gone.update(step.ins[i] for i in wanted if i in lost_here)
             lowest = min([lowest, *(step.ins[i] for i in lost_here if i in wanted and step.ins[i] >= 0)])
             wanted = tuple(i for i in wanted if i not in lost_here)
-        out.append((step, wanted, given))
+        if not ran:
+            out.append((step, wanted, given))
         ins, where = step.ins, have if given and not _silent(step) else gone
         for i in wanted:
             where.add(slot := ins[i])
@@ -416,4 +431,4 @@ def _entry(vector, k):
     return vector[k]
 
 
-__all__ = ["GRAD", "Plan", "Step", "apply_form", "number_of", "plan_for", "stage_form", "useful_slots"]
+__all__ = ["GRAD", "Plan", "Step", "apply_form", "lost_besides", "number_of", "plan_for", "stage_form", "useful_slots"]

@@ -104,13 +104,13 @@ def slot_aval(slot, table, input_avals):
 class Stages:
     """Cuts the visits into stages, simulating which gradients are alive.
 
-    After the first place where somebody can look, who may write to what was saved, each stage has its versions checked when its turn comes, as torch does it at
-    each node ("check" before it, for visible nodes in their own items).
+    Each stage has what it keeps checked when its turn comes, as torch does it at each node: somebody who looks before it may see that a pass fails, or write to
+    what was saved ("check" before it, for visible nodes in their own items).  first: what is to check before anything runs, or None.
     """
 
     def __init__(self, roots, table, avals, targets):
         self.items, self.current, self.touched, self.ready = [], [], set(), []
-        self.looked, self.saves = False, []
+        self.saves, self.first = [], None
         self.alive = dict.fromkeys(roots)
         self.start = tuple(self.alive)
         self.table, self.avals = table, avals
@@ -137,7 +137,7 @@ class Stages:
     def complete(self, slot, cuts):
         """Nothing more comes to an end."""
         if slot in cuts:
-            self.event(("leaf", slot))
+            self.event(("leaf", (slot,)))
         else:
             self.ready.append(slot)
 
@@ -150,7 +150,7 @@ class Stages:
         if not any(saves):
             return None
         firsts, kept, results = zip(*filter(None, saves))
-        return Saved((), chain.from_iterable(kept), chain.from_iterable(results), firsts, self.table)
+        return Saved(firsts, chain.from_iterable(kept), chain.from_iterable(results), firsts, self.table)
 
     def _look(self, item):
         self.close()
@@ -158,7 +158,6 @@ class Stages:
             self.items.append(("ready", tuple(self.ready)))
             self.ready = []
         self.items.append(item)
-        self.looked = True
 
     def event(self, item, saves=None):
         self._look((*item, self._saved(saves)) if item[0] == "node" else item)
@@ -170,11 +169,13 @@ class Stages:
     def close(self):
         """End a stage: it takes what its visits consume or add to, and gives what is alive after it and was touched."""
         touched = self.touched
+        saved = self._saved(*self.saves)
+        if not self.items:
+            self.first = saved
+        elif saved is not None:
+            self.items.append(("check", saved, saved.checked(), saved.visited))
         if self.current:
             outs = tuple([s for s in self.alive if s in touched])
-            saved = self._saved(*self.saves) if self.looked else None
-            if saved is not None:
-                self.items.append(("check", saved, saved.checked()))
             self.items.append(Stage(self.current, tuple([s for s in self.start if s in touched]), outs, self.table, self.avals))
         self.current, self.saves = [], []
         touched.clear()

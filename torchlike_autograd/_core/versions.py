@@ -8,7 +8,7 @@ from . import errors
 from .levels import running
 from .nodes import node_at, short_name, step_of
 from .plan import rewritten
-from .record import NOGRAD, Counter, record_op, slot_table
+from .record import NOGRAD, Counter, mark_seen, record_op, slot_table
 from .storage import cell_of, peek, with_history, write
 from .values import over_its_array
 
@@ -130,7 +130,8 @@ def count_write(t):
 
 
 def written_once(t):
-    """A fresh tensor into which torch copies: a write that it counts."""
+    """A fresh tensor into which torch copies: a write that it counts, and that nobody saved anything before."""
     cell_of(t)
     t._tl_counter.n += 1
+    mark_seen(t._tl_v, t._tl_counter)
     return t

@@ -155,6 +155,16 @@ static int settle(PyObject *tape, PyObject *slots, PyObject *grads, PyObject *en
     return *plain;
 }
 
+/* Whether what one of these nodes keeps was let go of. */
+static int any_freed(PyObject *tape, PyObject *firsts)
+{
+    PyObject *freed = SLOT(tape, tape_freed);
+    for (Py_ssize_t i = 0; PySet_GET_SIZE(freed) && i < PyTuple_GET_SIZE(firsts); i++)
+        if (PySet_Contains(freed, PyTuple_GET_ITEM(firsts, i)))
+            return 1; /* the general way knows */
+    return 0;
+}
+
 /* walk(pass, tape, items, grads, changes, ends): how many items were run, in grads; -1 - n where somebody registered or removed a hook while item n was looked at.
    For a pass that accumulates without a graph, levels or anomaly mode, over this thread's open tape.  ends: the slots where it leaves the tape; () where Python
    accumulates the leaves there. */
@@ -183,7 +193,7 @@ static PyObject *speed_walk(PyObject *module, PyObject *const *args, Py_ssize_t 
         else if (PyTuple_CheckExact(item) && PyTuple_GET_ITEM(item, 0) == s_ready)
             done = settle(tape, PyTuple_GET_ITEM(item, 1), grads, ends, &plain);
         else if (PyTuple_CheckExact(item) && PyTuple_GET_ITEM(item, 0) == s_check)
-            done = !any_stale(tape, PyTuple_GET_ITEM(item, 2));
+            done = any_freed(tape, PyTuple_GET_ITEM(item, 3)) ? 0 : !any_stale(tape, PyTuple_GET_ITEM(item, 2));
         else
             break;
         if (done == 0)
