@@ -439,3 +439,34 @@ def _(torch):
             except RuntimeError as e:
                 yield "raised", "backtrace further above" in str(e), w.grad, v.grad
     yield "told", sum("Error detected in MulBackward0" in str(c.message) for c in caught)
+
+
+@case("accumulated_midway.what a failed pass lets go of")
+def _(torch):
+    """Nodes that ran before a hook raised are freed, and the others are not."""
+    def run(name, read, node, **options):
+        w, v = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([3.0, 0.5], requires_grad=True)
+        a = (w * v).exp()
+        b = a * v
+        if read:
+            b.sum().item()
+        c = b.sin() * v
+
+        def fail(*gradients):
+            handle.remove()
+            raise ValueError("no further")
+
+        handle = b.grad_fn.register_prehook(fail) if node else b.register_hook(fail)
+        seen = []
+        for root in (c, c, b, b):
+            try:
+                root.sum().backward(**options)
+                seen.append("passes")
+            except (RuntimeError, ValueError) as e:
+                seen.append(str(e)[:40])
+        return name, seen, w.grad, v.grad
+
+    for read in (False, True):
+        for node in (False, True):
+            yield run(f"{read} {node}", read, node)
+            yield run(f"kept {read} {node}", read, node, retain_graph=True)

@@ -158,7 +158,14 @@ def run_tape(p, tape, grads):
     stop = _stop(tape, plan, plan.first, cuts)
     if stop:
         plan = plan_for(tape.prefix, roots, targets, cuts | stop, rest)
-    ends = walk(p, tape, plan, grads, targets, cuts, lost)
+    items = list(reversed(plan.items))
+    try:
+        ends = walk(p, tape, plan, items, grads, targets, cuts, lost)
+    except BaseException:
+        if not p.keep_graph:
+            with LOCK:
+                _free(tape, plan.saving.difference(_not_run(p, tape, items)))
+        raise
     with LOCK:  # another thread may want to run the tape for one of its values
         _pass_on(p, tape, plan, grads)
     for slot in ends:
@@ -196,10 +203,7 @@ def _check(tape, saved):
 def _pass_on(p, tape, plan, grads):
     """Free what a tape kept, and hand on the gradients that leave it."""
     if not p.keep_graph:
-        _free_structure(tape, plan)  # not before: a hook that looks runs the tape, and the rest of the pass reads what it kept
-        tape.freed |= plan.saving
-        if not tape.open:
-            release_kept(tape)
+        _free(tape, plan.saving)  # not before: a hook that looks runs the tape, and the rest of the pass reads what it kept
     if p.targets is None:
         if native is None or not native.leave(tape, grads, p.arrived):
             leave(p, tape, grads)
@@ -208,22 +212,28 @@ def _pass_on(p, tape, plan, grads):
             arrive(p, tape, slot, g)
 
 
-def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
-    """Run the items of a plan; `grads` is updated in place and ends with what leaves this tape.  lost: slots where undefined gradients arrived, likewise.
+def walk(p, tape, plan: Plan, items, grads, targets, cuts, lost):
+    """Run the items of a plan, the last one first, which leave the list; `grads` is updated in place and ends with what leaves this tape.
+
+    lost: slots where undefined gradients arrived, updated likewise.
 
     Leaves at which nothing more can arrive are accumulated before whatever is visible, as torch's engine runs their nodes first.
 
     After a visible node the rest is planned anew where a gradient did not come, or where someone registered or removed a hook.  Returns the ends that only
     undefined gradients reached.
     """
-    items = list(reversed(plan.items))
     state, seen, last, done = thread.state, changes[0], float("inf"), set()
     modes, places = modes_of(state), None
     if p.arrived and any(type(item) is tuple for item in items):
         places = places_of(p, tape, plan)
         settle_arrived(p, places)
     straight = native is not None and _goes_straight(p, tape)
-    went = native.walk(p, tape, plan.items, grads, changes, plan.targets if settles_plainly(p, plan) else ()) if straight else 0
+    try:
+        went = native.walk(p, tape, plan.items, grads, changes, plan.targets if settles_plainly(p, plan) else ()) if straight else 0
+    except BaseException:  # of a hook: what comes after it are the first stage to which all has come, and the rest
+        while items and not (type(items[-1]) is Stage and all(s in grads for s in items[-1].cots)):
+            items.pop()
+        raise
     if went == len(items):
         return list(plan.lost)
     looked = went < 0  # the hooks of the next item have run, and changed what is watched
@@ -279,7 +289,7 @@ def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
             cuts, places = now, None
             left = tuple(sorted(s for s in grads if not _captured_here(p, tape, s) and not (s >= last and _ran_silently(tape, s))))
             plan = plan_for(tape.prefix, left, targets, cuts, lost_besides(lost, grads, last))
-            items, item = list(reversed(plan.items)), None
+            items[:], item = reversed(plan.items), None
             if plan.first is not None:
                 items.append(("check", plan.first, (), ()))
     return [s for s in plan.lost if s not in done]
@@ -364,17 +374,36 @@ def _record_stage(tape, stage, cots):
     return out
 
 
-def _free_structure(tape, plan):
+def _free(tape, saving):
+    """Let go of what nodes keep."""
+    _free_structure(tape, saving)
+    tape.freed |= saving
+    if not tape.open:
+        release_kept(tape)
+
+
+def _not_run(p, tape, items):
+    """The nodes of a pass that failed which had not run: those of the items that are left, and the one that failed."""
+    for item in items:
+        if type(item) is Stage:
+            yield from (v.step.first for v in item.visits)
+        elif type(item[1]) is Step:
+            yield item[1].first
+    if type(p.now) is tuple and p.now and p.now[0] is tape:
+        yield p.now[1]
+
+
+def _free_structure(tape, saving):
     """Releasing saved values is part of what is recorded: a later flush of this tape keeps nothing for these nodes."""
-    if not tape.open or not plan.saving:
+    if not tape.open or not saving:
         return
     prefix = tape.prefix
-    label = ("frees", plan.saving)
+    label = ("frees", saving)
     nxt = prefix.next.get(label)
     if nxt is None:
         step = Step("leaf", None, (), NOGRAD, (), (), prefix.size)
         nxt = prefix.next[label] = new_prefix(prefix, step, 0, 0, 0, 0)
-        nxt.frees |= plan.saving
+        nxt.frees |= saving
     tape.prefix = nxt
 
 
