@@ -17,7 +17,7 @@ from . import belonging, errors, levels, nodes, placed, record, sparse_gradients
 from .arrivals import AS_IT_COMES
 from .asked import cuts_of, mark_useful, next_tape, targets_on
 from .hooks import modes_of, posthooks, prehooks, put_back, tensor_hooks
-from .leaving import arrive, finish_leaf, leaf_at, leaf_event, leave, places_of, settle, settle_arrived, settles_plainly
+from .leaving import arrive, finish_leaf, leaf_at, leaf_event, leave, places_of, settle, settle_arrived, settled_plainly
 from .nodes import Leaf, Nowhere, changes, numbered, observed
 from .passes import more_room, put_back_room
 from .plan import Plan, plan_for, stage_form
@@ -199,21 +199,23 @@ def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
     After a visible node the rest is planned anew where a gradient did not come, or where someone registered or removed a hook.  Returns the ends that only
     undefined gradients reached.
     """
-    items = list(reversed(plan.items))
+    items, at, looked = plan.items, 0, False
     state, seen, last, done = thread.state, changes[0], _NEVER, set()
     modes, places = modes_of(state), None
     if p.arrived and p.accumulate and any(type(item) is tuple for item in items):
         places = places_of(p, tape, plan)
         settle_arrived(p, places)
-    went = native.walk(p, tape, plan.items, grads, changes, plan.targets if settles_plainly(p) else ()) if native is not None and _goes_straight(p, tape) else 0
-    if went == len(items):
-        return list(plan.lost)
-    looked = went < 0  # the hooks of the next item have run, and changed what is watched
-    went = ~went if looked else went
-    del items[len(items) - went:]
-    last = min((item[1].first for item in plan.items[:went] if type(item) is tuple and type(item[1]) is Step), default=last)
-    while items:
-        item = items.pop()
+    straight, ends = native is not None and _goes_straight(p, tape), settled_plainly(p, tape, plan, places)
+    while True:
+        if straight and tape.open:
+            went = native.walk(p, tape, items, at, grads, changes, ends)
+            put_back(state, modes)
+            looked = went < 0  # the hooks of the next item have run, and changed what is watched
+            before, at = at, ~went if looked else went
+            last = min((item[1].first for item in items[before:at] if type(item) is tuple and type(item[1]) is Step), default=last)
+        if at == len(items):
+            return [s for s in plan.lost if s not in done]
+        item, at = items[at], at + 1
         if type(item) is Stage:
             outs = run_stage(p, tape, item, [grads[s] for s in item.cots])
             for s in item.cots:
@@ -223,6 +225,7 @@ def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
             continue
         if item[0] in ("ready", "leaf") and places is None:
             places = places_of(p, tape, plan)
+            ends = settled_plainly(p, tape, plan, places)
         if item[0] == "check":
             _check(tape, item[1])
             continue
@@ -253,9 +256,8 @@ def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
             cuts = now
             left = tuple(sorted(s for s in grads if not _captured_here(p, tape, s) and not (s >= last and _ran_silently(tape, s))))
             plan = plan_for(tape.prefix, left, targets, cuts, _lost(lost, grads, last))
-            items = list(reversed(plan.items))
+            items, at = plan.items, 0
             _check(tape, plan)
-    return [s for s in plan.lost if s not in done]
 
 
 def _ran_silently(tape, slot):
