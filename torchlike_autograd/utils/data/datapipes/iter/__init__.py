@@ -1,6 +1,9 @@
 """torch.utils.data.datapipes.iter (layer 8): pipes by iteration."""
 
 from ....._core import publish as _publish
+from ._files import FileListerIterDataPipe as FileLister
+from ._files import FileOpenerIterDataPipe as FileOpener
+from ._files import StreamReaderIterDataPipe as StreamReader
 from .callable import CollatorIterDataPipe as Collator
 from .callable import MapperIterDataPipe as Mapper
 from .combinatorics import SamplerIterDataPipe as Sampler
@@ -10,9 +13,6 @@ from .combining import DemultiplexerIterDataPipe as Demultiplexer
 from .combining import ForkerIterDataPipe as Forker
 from .combining import MultiplexerIterDataPipe as Multiplexer
 from .combining import ZipperIterDataPipe as Zipper
-from ._files import FileListerIterDataPipe as FileLister
-from ._files import FileOpenerIterDataPipe as FileOpener
-from ._files import StreamReaderIterDataPipe as StreamReader
 from .grouping import BatcherIterDataPipe as Batcher
 from .grouping import GrouperIterDataPipe as Grouper
 from .grouping import UnBatcherIterDataPipe as UnBatcher
