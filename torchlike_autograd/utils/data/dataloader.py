@@ -27,6 +27,8 @@ from ..._core.devices import accelerator
 from ..._core.saying import warn
 from ..._functions.random import Generator, default_generator
 from ..._tensor import Tensor, from_array
+from ...autograd import _profiler_enabled
+from ...autograd.profiler import record_function
 from ._utils.collate import default_collate, default_convert
 from ._utils.pin_memory import pin_memory as pinned
 from .datapipes.datapipe import IterDataPipe, MapDataPipe
@@ -440,6 +442,12 @@ class _BaseDataLoaderIter:
         raise NotImplementedError
 
     def __next__(self):
+        if not _profiler_enabled():
+            return self._counted_data()
+        with record_function(self._profile_name):
+            return self._counted_data()
+
+    def _counted_data(self):
         data = self._next_data()
         self._num_yielded += 1
         told = self._IterableDataset_len_called
