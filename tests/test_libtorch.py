@@ -221,3 +221,10 @@ def test_a_graph_with_a_function_dies_when_it_is_dropped():
         assert node() is None
     finally:
         gc.enable()
+
+
+def test_options_tell_what_they_ask_for():
+    assert torch.requires_grad().requires_grad() and not torch.dtype(torch.double).requires_grad()
+    assert torch.dtype(torch.double).requires_grad(True).dtype() is torch.double and torch.TensorOptions().device() is None
+    assert torch.ones([3], torch.dtype(torch.double).requires_grad(True)).requires_grad()
+    assert not torch.Tensor().requires_grad()

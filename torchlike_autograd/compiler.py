@@ -6,10 +6,10 @@ import functools
 
 from ._core import publish as _publish
 
-__all__ = ["allow_in_graph", "assume_constant_result", "cudagraph_mark_step_begin", "disable", "get_default_backend", "is_compiling", "is_dynamo_compiling",
-           "is_exporting", "list_backends", "load_cache_artifacts", "nested_compile_region", "reset",
-           "save_cache_artifacts", "set_default_backend", "set_enable_guard_collectives", "set_stance", "skip_all_guards_unsafe",
-           "skip_guard_on_globals_unsafe", "substitute_in_graph"]
+__all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable", "get_default_backend", "is_compiling",
+           "is_dynamo_compiling", "is_exporting", "list_backends", "load_cache_artifacts", "nested_compile_region", "reset", "save_cache_artifacts",
+           "set_default_backend", "set_enable_guard_collectives", "set_stance", "skip_all_guards_unsafe", "skip_guard_on_globals_unsafe",
+           "substitute_in_graph"]
 
 
 def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=None, options=None, name=None, disable=False, recompile_limit=None,

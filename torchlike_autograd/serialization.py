@@ -30,9 +30,10 @@ from ._core.nothing import Nothing
 from ._core.saying import warn
 from ._pickled import Reader, Storage, WeightsReader, Writer, storage_dtype
 
-__all__ = ["add_safe_globals", "clear_safe_globals", "default_restore_location", "get_crc32_options", "get_default_load_endianness", "get_default_mmap_options",
-           "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load", "location_tag", "safe_globals", "save", "set_crc32_options",
-           "set_default_load_endianness", "set_default_mmap_options", "skip_data"]
+__all__ = ["LoadEndianness", "SourceChangeWarning", "add_safe_globals", "check_module_version_greater_or_equal", "clear_safe_globals",
+           "default_restore_location", "get_crc32_options", "get_default_load_endianness", "get_default_mmap_options", "get_safe_globals",
+           "get_unsafe_globals_in_checkpoint", "load", "location_tag", "safe_globals", "save", "set_crc32_options", "set_default_load_endianness",
+           "set_default_mmap_options", "skip_data"]
 
 DEFAULT_PROTOCOL = 2
 MAGIC_NUMBER = 0x1950A86A20F9469CFC6C

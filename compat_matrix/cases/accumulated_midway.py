@@ -228,3 +228,69 @@ def _(torch):
     mask.fill_(7.0)
     y.sum().backward()
     yield "copied", x.grad
+
+
+@case("accumulated_midway.weights written before they are read")
+def _(torch):
+    """A weight that a hook writes may not be read by a node that comes after; one whose node has run may be."""
+    def writing(w):
+        def write(*gradients):
+            with torch.no_grad():
+                w.mul_(2)
+        return write
+
+    class Write(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, w):
+            ctx.w = w
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            writing(ctx.w)()
+            return g, None
+
+    def run(name, place, read=(), backward=torch.autograd.backward):
+        w, x = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([3.0, 4.0], requires_grad=True)
+        y = x * w
+        if 0 in read:
+            y.sum().item()
+        z = Write.apply(y, w) if place == "function" else y * w
+        if 1 in read:
+            z.sum().item()
+        if place == "tensor":
+            y.register_hook(writing(w))
+        elif place == "before":
+            y.grad_fn.register_prehook(writing(w))
+        elif place == "after":
+            z.grad_fn.register_hook(writing(w))
+        elif place == "late":
+            x.register_hook(writing(w))
+        try:
+            backward(z.sum())
+            seen = "passes"
+        except RuntimeError as e:
+            seen = str(e)
+        (x * w).sum().backward()
+        return name, seen, x.grad, w.grad
+
+    for place in ("tensor", "before", "after", "function", "late"):
+        yield run(place, place)
+    for read in ((0,), (1,), (0, 1)):
+        yield run(f"read {read}", "tensor", read)
+    yield run("kept", "tensor", (), lambda loss: loss.backward(retain_graph=True))
+    yield run("with a graph", "tensor", (), lambda loss: loss.backward(create_graph=True))
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * 1.5).exp()
+    z = y * 2
+
+    def write(g):
+        with torch.no_grad():
+            y.mul_(2)
+
+    z.register_hook(write)
+    try:
+        z.sum().backward()
+        yield "a result", "passes"
+    except RuntimeError as e:
+        yield "a result", str(e)

@@ -137,3 +137,29 @@ def _(torch):
             if "#" in e.name:
                 heard[e.name] = heard.get(e.name, 0) + 1
         yield name, heard
+
+
+@case("profiler.memory and operations")
+def _(torch):
+    """What calls' results take, with what lies inside of ranges, and the floating point operations that are counted."""
+    util, _ = events(torch)
+    made = [util.FunctionEvent(id=i, name=n, thread=0, start_us=a, end_us=b, cpu_memory_usage=m, flops=f) for i, n, a, b, m, f in
+            ((0, "outer", 0, 101, 5000, 0), (1, "middle", 1, 15, 3000, 72_000), (2, "inner", 2, 3, 1000, 4), (3, "inner", 5, 9, 12, 1_500_000))]
+    for e in made:
+        e.stack = []
+    found = util.EventList(made, profile_memory=True, with_flops=True)
+    found._build_tree()
+    yield "own", [e.self_cpu_memory_usage for e in found]
+    yield "table", found.table(), found.key_averages().table(sort_by="self_cpu_memory_usage")
+    yield "added up", {e.key: (e.cpu_memory_usage, e.self_cpu_memory_usage, e.flops) for e in found.key_averages()}
+    x, w = torch.ones(4, 6), torch.ones(6, 5)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True, with_flops=True) as prof:
+        a = x @ w
+        b = torch.addmm(torch.ones(5), x, w)
+        c = torch.bmm(torch.ones(2, 3, 4), torch.ones(2, 4, 5))
+        d = (x * 2) + x
+        e = a.t()
+    del a, b, c, d, e
+    wanted = ("aten::mm", "aten::addmm", "aten::bmm", "aten::mul", "aten::add", "aten::t")
+    yield "counted", {e.key: e.flops for e in prof.key_averages() if e.key in wanted}
+    yield "made", {e.key: e.cpu_memory_usage for e in prof.key_averages() if e.key in wanted}

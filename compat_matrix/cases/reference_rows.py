@@ -1,5 +1,7 @@
 """Rows of the conformance table that one spelling alone has: kinds of inputs, nesting, names of other versions."""
 
+import operator
+
 from compat_matrix.case import case, raises
 
 
@@ -72,3 +74,30 @@ def _(torch):
 def _(torch):
     yield "2.14", [hasattr(torch.autograd.graph, "node_creation_hook"), hasattr(torch.autograd.function.FunctionCtx, "set_output_grad_dtype")]
     yield "gone", raises(lambda: torch.autograd.gradcheck(torch.sin, torch.ones(2, dtype=torch.float64, requires_grad=True), check_sparse_nnz=True))
+
+
+@case("reference_rows.star imports")
+def _(torch):
+    """What `from torch.autograd import *` and the like bring."""
+    for name in ("", ".anomaly_mode", ".forward_ad", ".function", ".functional", ".grad_mode", ".graph"):
+        yield name, sorted(operator.attrgetter(f"autograd{name}")(torch).__all__)
+    for name in ("func", "utils.checkpoint", "nn.parameter", "optim", "special", "futures", "hub"):
+        module = operator.attrgetter(name)(torch)
+        yield name, sorted(n for n in module.__all__ if hasattr(module, n))
+
+
+@case("reference_rows.jacobians that a strict call refuses")
+def _(torch):
+    a, b = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])
+    functions = {
+        "no second input": lambda a, b: (a * b, a * 2),
+        "a sum": lambda a, b: (a * b, a.sum() + b[:1]),
+        "linear": lambda a, b: (a * a * b * b, a * b * 0 + b * a, a.exp() * 2 + b * 3),
+    }
+    for name, f in functions.items():
+        for create_graph in (False, True):
+            try:
+                found = torch.autograd.functional.jacobian(f, (a, b), strict=True, create_graph=create_graph)
+                yield f"{name} {create_graph}", [[g.detach() for g in row] for row in found]
+            except RuntimeError as e:
+                yield f"{name} {create_graph}", str(e)

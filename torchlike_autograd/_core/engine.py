@@ -20,12 +20,13 @@ from .hooks import modes_of, posthooks, prehooks, put_back, tensor_hooks
 from .leaving import arrive, finish_leaf, leaf_at, leaf_event, leave, places_of, settle, settle_arrived, settles_plainly
 from .nodes import Leaf, Nowhere, changes, numbered, observed
 from .passes import more_room, put_back_room
-from .plan import Plan, Stage, plan_for, refuse_write, stage_form
+from .plan import Plan, plan_for, stage_form
 from .program import release_kept
 from .record import GRAD, INFERENCE, LEAF, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
 from .refusals import look
 from .sparse_gradients import SparseValue
 from .speed import native
+from .stages import Stage, refuse_write
 from .through import HELD, pull_of, results, stage_of, with_results
 from .versions import check
 
@@ -153,16 +154,20 @@ def run_tape(p, tape, grads):
     cuts = cuts_of(tape, p)
     lost = set(p.undefined.pop(tape, ())) if p.undefined else set()
     plan = plan_for(tape.prefix, tuple(sorted(grads)), targets, cuts, _lost(lost, grads))
-    anomaly = thread.state.anomaly
-    if anomaly is None:
-        check(tape, plan)
-    else:
-        anomaly.check(check, tape, plan)
+    _check(tape, plan)
     ends = walk(p, tape, plan, grads, targets, cuts, lost)
     with LOCK:  # another thread may want to run the tape for one of its values
         _pass_on(p, tape, plan, grads)
     for slot in ends:
         p.lose(leaf_at(tape, slot))
+
+
+def _check(tape, saved):
+    anomaly = thread.state.anomaly
+    if anomaly is None:
+        check(tape, saved)
+    else:
+        anomaly.check(check, tape, saved)
 
 
 def _pass_on(p, tape, plan, grads):
@@ -218,6 +223,9 @@ def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
             continue
         if item[0] in ("ready", "leaf") and places is None:
             places = places_of(p, tape, plan)
+        if item[0] == "check":
+            _check(tape, item[1])
+            continue
         if item[0] == "ready":
             settle(p, tape, item[1], grads, places)
             continue
@@ -246,6 +254,7 @@ def walk(p, tape, plan: Plan, grads, targets, cuts, lost):
             left = tuple(sorted(s for s in grads if not _captured_here(p, tape, s) and not (s >= last and _ran_silently(tape, s))))
             plan = plan_for(tape.prefix, left, targets, cuts, _lost(lost, grads, last))
             items = list(reversed(plan.items))
+            _check(tape, plan)
     return [s for s in plan.lost if s not in done]
 
 
@@ -376,7 +385,7 @@ def _record_pull(form, gs, ins):
 
 def run_node(p, tape, item, grads):
     """A step with hooks on it, a captured non-leaf, or a custom Function; False where a wanted gradient did not come."""
-    _, step, wanted, given = item
+    _, step, wanted, given, saved = item
     ctx = tape.contexts[step.first] if step.kind == "function" else None
     p.now = (tape, step.first)
     seen = observed(tape, step.first)
@@ -403,6 +412,8 @@ def run_node(p, tape, item, grads):
             full = posthooks(step, seen, range(len(full)), full, () if late else ctx._tl_per_output(outs), ctx._tl_edge_places())
         ins = [full[i] for i in wanted]
     else:
+        if saved is not None:
+            _check(tape, saved)
         ins = _run_pull(p, tape, step, wanted, outs)
         if seen is not None and seen.posthooks:
             ins = posthooks(step, seen, wanted, ins, () if late else nodes.of_node(step, outs))
@@ -435,7 +446,7 @@ def run_watched(p, tape, item, grads, seen, looked):
 
     looked: the hooks have run.
     """
-    _, step, wanted, given = item
+    _, step, wanted, given, saved = item
     first = step.first
     outs = [grads.get(first + i) for i in range(len(step.out_avals))]
     if not looked:
@@ -450,6 +461,8 @@ def run_watched(p, tape, item, grads, seen, looked):
     for i in given:
         if not _captured_here(p, tape, first + i):
             del grads[first + i]
+    if saved is not None:
+        _check(tape, saved)
     _spread(p, step, wanted, _run_pull(p, tape, step, wanted, outs), grads)
     return False
 

@@ -14,9 +14,9 @@ from sys import getrefcount
 from time import perf_counter
 
 from .nodes import Node
-from .plan import memory_of
 from .program import edges_lead, walked
 from .record import LOCK, Tape, Value, slot_table
+from .stages import memory_of
 
 LINKS, BYTES = 2048, 1 << 28  # tapes that are linked to others, and what they keep, before somebody looks; not for fewer than FEW tapes
 FEW, SHARE = 64, 50  # at most one part in so many of the time is spent on it

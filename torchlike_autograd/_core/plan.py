@@ -17,104 +17,27 @@ from jax.core import Tracer
 
 from .._ops.casts import jitted
 from .._ops.graft import does_not_fit, reaches
-from .._ops.no_gradient import unimplemented
-from .._ops.registry import OPS, UNIMPLEMENTED
+from .._ops.registry import OPS
 from .._ops.spec import NUMBERS, PullbackOp
 from .record import GRAD, INPLACE, LEAF, Step, slot_table
 from .sparse_gradients import asked
+from .stages import Saved, Stages, Visit, slot_aval
 
 
-def refuse_write(step):
-    """torch's error for a gradient of a write in place that has none: it says the name of the twin."""
-    if step.mode == INPLACE and step.form.op.derivative == UNIMPLEMENTED:
-        raise unimplemented(step.form.op, True)
-
-
-class Visit:
-    """One step to run backward: gradients of outputs `given` in, of flat inputs `wanted` out."""
-
-    __slots__ = ("given", "pull", "step", "wanted")
-
-    def __init__(self, step, wanted, given):
-        self.step, self.wanted, self.given = step, wanted, given
-        refuse_write(step)
-        self.pull = step.form.pullback(wanted, given)
-
-
-class Stage:
-    """A run of visits that nobody can look into.
-
-    cots: slots whose gradients come in; outs: slots whose gradients go out; reads: slots of forward values used;
-    spread: whether any gradient goes over several devices.
-    """
-
-    __slots__ = ("avals", "cots", "looks", "numbers", "outs", "reads", "spread", "visits")
-
-    def __init__(self, visits, cots, outs, table, input_avals):
-        self.visits, self.cots, self.outs = visits, cots, outs
-        reads, self.numbers = {}, False
-        for v in visits:
-            for i in v.pull.keep:
-                slot = v.step.ins[i]
-                if type(slot) is tuple:
-                    self.numbers = True
-                else:
-                    reads[slot] = True
-        self.reads = tuple(reads)
-        self.looks = any(v.pull.refuses for v in visits)
-        self.avals = tuple(_slot_aval(s, table, input_avals) for s in outs)
-        self.spread = any("@" in a.device for a in self.avals)
-
-    def __repr__(self):
-        return "; ".join(map(repr, [v.step for v in self.visits]))
-
-    def run(self, lookup, number, cots, call, add):
-        """Gradients of `outs` from those of `cots`, in order."""
-        grads, outs = dict(zip(self.cots, cots)), self.outs
-        for v in self.visits:
-            pull, ins, first = v.pull, v.step.ins, v.step.first
-            gs = [grads[first + i] if first + i in outs else grads.pop(first + i) for i in v.given]
-            reads = [number(ins[i]) if type(ins[i]) is tuple else lookup(ins[i]) for i in pull.keep] if pull.keep else ()
-            for i, g in zip(v.wanted, call(pull, gs, reads)):
-                old = grads.get(ins[i])
-                grads[ins[i]] = g if old is None else add(old, g)
-        return [grads[s] for s in self.outs]
-
-
-class Plan:
+class Plan(Saved):
     """The stages and events of one backward pass over one tape.
 
-    items: Stage, ("node", step, wanted, given) for a step that is visible to Python, ("gradient", step, wanted, given) where only the gradients that a step of
-    the next stage gets are visible, ("leaf", slot) where nothing more comes to a leaf that somebody watches, or
-    ("ready", slots) where nothing more comes to these other ends;
-    targets: slots whose gradients are asked for; lost: ends that only undefined gradients reach; saving: first slots of visited nodes that keep something;
-    kept, results: slots that they keep of their inputs and of their own outputs; shown: (kept slot, the other slot whose memory it shows).
+    items: a Stage; ("node", step, wanted, given, saved) for a step that is visible to Python; ("gradient", step, wanted, given, saved) where only the gradients
+    that a step of the next stage gets are visible; ("leaf", slot) where nothing more comes to a leaf that somebody watches; ("ready", slots) where nothing more
+    comes to these other ends; ("check", saved, slots) before a stage where what it keeps may have been written meanwhile (saved: a Saved, or None);
+    targets: slots whose gradients are asked for; lost: ends that only undefined gradients reach.
     """
 
-    __slots__ = ("items", "kept", "lost", "results", "saving", "shown", "targets", "visited")
+    __slots__ = ("items", "lost", "targets")
 
-    def __init__(self, items, targets, saving, kept, results, visited, lost, table):
-        self.items, self.targets, self.saving, self.kept, self.results, self.visited, self.lost = items, targets, saving, kept, results, visited, lost
-        self.shown = tuple([(s, memory_of(s, table)) for s in kept if memory_of(s, table) != s])
-
-
-def memory_of(slot, table):
-    """The slot whose memory a slot shows: through the views of an operator made of several steps, for which no tensor counts versions."""
-    while slot >= 0:
-        step = table[slot][0]
-        if step.kind != "op" or not step.ins or type(step.ins[0]) is tuple or not _shows(step.form):
-            return slot
-        slot = step.ins[0]
-    return slot
-
-
-def _shows(form):
-    """Whether a result is its input, seen otherwise: as a view, or as one example of a map."""
-    return getattr(form.spec, "how", None) == "enter" or (form.op.is_view and not form.op.untracked)
-
-
-def _slot_aval(slot, table, input_avals):
-    return input_avals[-slot - 1] if slot < 0 else table[slot][2]
+    def __init__(self, items, targets, lost, *saved):
+        super().__init__(*saved)
+        self.items, self.targets, self.lost = items, targets, lost
 
 
 def needs_of(prefix):
@@ -182,7 +105,7 @@ def _build(prefix, roots, targets, cuts, lost=()):
     order, gone = _visits(prefix, roots, needs, useful, cuts, lost)
     order = _by_number(order, cuts)
     ends = _last_uses(order, cuts, _in_turn(roots, lost, table) if lost else roots)
-    builder = _Stages(roots, table, input_avals(prefix), targets)
+    builder = Stages(roots, table, input_avals(prefix), targets)
     for slot in ends.get(None, ()):
         builder.complete(slot, cuts)
     saving, kept, results = set(), set(), set()
@@ -192,7 +115,7 @@ def _build(prefix, roots, targets, cuts, lost=()):
         if not wanted and not visible:
             continue
         read = step.wanted if wanted or ("filled", first) in cuts else ()  # whose `.grad` is filled runs too, for nobody; a node unpacks all that it saved
-        silent = False
+        silent, saves = False, None
         if step.kind == "op":
             if given and step.form.op is _GRAFT:
                 _check_fits(step, order)
@@ -201,23 +124,21 @@ def _build(prefix, roots, targets, cuts, lost=()):
                 saving.add(first)
                 if not step.packed:
                     again = rewritten(prefix) if later else ()
-                    for i in found[0]:
-                        if type(slot := ins[i]) is not tuple and slot not in again:
-                            kept.add(slot)
-                    for i in found[1]:
-                        results.add(first + i)
+                    saves = first, [s for i in found[0] if type(s := ins[i]) is not tuple and s not in again], [first + i for i in found[1]]
+                    kept.update(saves[1])
+                    results.update(saves[2])
         if visible and _only_watched(step, wanted, given, cuts):
-            builder.watched(("gradient", step, wanted, given), Visit(step, wanted, given))
+            builder.watched(("gradient", step, wanted, given), Visit(step, wanted, given), saves)
         elif visible:
-            builder.event(("node", step, wanted, given))
+            builder.event(("node", step, wanted, given), saves)
         elif given and not silent:
-            builder.visit(Visit(step, wanted, given))
+            builder.visit(Visit(step, wanted, given), saves)
         elif given:
             step.form.refuse(wanted)
         for slot in ends.get(first, ()) if ends else ():
             builder.complete(slot, cuts)
-    return Plan(builder.finish(), builder.targets, frozenset(saving), frozenset(kept), frozenset(results), tuple([s.first for s, w, _ in order if w]),
-                tuple([s for s in gone if s < 0 or table[s][0].mode == LEAF or table[s][0].kind == "leaf"]), table)
+    lost_ends = [s for s in gone if s < 0 or table[s][0].mode == LEAF or table[s][0].kind == "leaf"]
+    return Plan(builder.finish(), builder.targets, tuple(lost_ends), saving, kept, results, [s.first for s, w, _ in order if w], table)
 
 
 def _check_fits(step, order):
@@ -377,74 +298,6 @@ def _last_uses(order, cuts, roots):
     return out
 
 
-class _Stages:
-    """Cuts the visits into stages, simulating which gradients are alive."""
-
-    def __init__(self, roots, table, avals, targets):
-        self.items, self.current, self.touched, self.ready = [], [], set(), []
-        self.alive = dict.fromkeys(roots)
-        self.start = tuple(self.alive)
-        self.table, self.avals = table, avals
-        self.wanted_targets = targets
-        self.targets = ()
-
-    def visit(self, v):
-        self.current.append(v)
-        self._consume(v.step, v.given, v.wanted)
-
-    def _consume(self, step, given, wanted):
-        alive, targets, touched, first, ins = self.alive, self.wanted_targets, self.touched, step.first, step.ins
-        for i in given:
-            slot = first + i
-            touched.add(slot)
-            if targets is None or slot not in targets:
-                alive.pop(slot, None)
-        for i in wanted:
-            slot = ins[i]
-            touched.add(slot)
-            alive[slot] = None
-
-    def complete(self, slot, cuts):
-        """Nothing more comes to an end."""
-        if slot in cuts:
-            self.event(("leaf", slot))
-        else:
-            self.ready.append(slot)
-
-    def watched(self, item, v):
-        self._look(item)
-        self.visit(v)
-
-    def _look(self, item):
-        self.close()
-        if self.ready:
-            self.items.append(("ready", tuple(self.ready)))
-            self.ready = []
-        self.items.append(item)
-
-    def event(self, item):
-        self._look(item)
-        if item[0] == "node":
-            self._consume(item[1], item[3], item[2] if item[3] else ())
-            self.touched.clear()
-        self.start = tuple(self.alive)
-
-    def close(self):
-        """End a stage: it takes what its visits consume or add to, and gives what is alive after it and was touched."""
-        touched = self.touched
-        if self.current:
-            outs = tuple([s for s in self.alive if s in touched])
-            self.items.append(Stage(self.current, tuple([s for s in self.start if s in touched]), outs, self.table, self.avals))
-        self.current = []
-        touched.clear()
-        self.start = tuple(self.alive)
-
-    def finish(self):
-        self.close()
-        self.targets = tuple(self.alive)
-        return self.items
-
-
 class StageForm:
     """A stage of a closed tape as something that can be recorded: f(*cots, *reads, *numbers) -> gradients.
 
@@ -524,7 +377,7 @@ def _renumbered(stage, table, outside):
                     tuple(grads.setdefault(v.step.ins[i], len(grads)) for i in v.wanted)) for v in stage.visits)
     outs = tuple(grads[s] for s in stage.outs)
     numbers = [t for t in values if type(t) is tuple]
-    avals = (*(_slot_aval(s, table, outside) for s in (*stage.cots, *stage.reads)), *(NUMBERS[t[0]] for t in numbers))
+    avals = (*(slot_aval(s, table, outside) for s in (*stage.cots, *stage.reads)), *(NUMBERS[t[0]] for t in numbers))
     key = (cots, visits, outs, avals)
     form = _stage_forms.get(key)
     if form is None:
@@ -563,4 +416,4 @@ def _entry(vector, k):
     return vector[k]
 
 
-__all__ = ["GRAD", "Plan", "Stage", "Step", "Visit", "apply_form", "number_of", "plan_for", "refuse_write", "stage_form", "useful_slots"]
+__all__ = ["GRAD", "Plan", "Step", "apply_form", "number_of", "plan_for", "stage_form", "useful_slots"]

@@ -7,6 +7,7 @@ call and computing its result are different times here: the first is the event `
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 import weakref
@@ -30,11 +31,12 @@ class Collector:
 
     shapes: those of calls' arguments; calls: whether recorded calls are events; nodes: whether nodes of backward passes are, which cuts a pass at each of them;
     lines: whether a call says where in the user's program it is, and its results; parts: whether it takes what the executor does inside (timeline.py); wait:
-    whether a program counts until its results are there.  One that begins inside another tells that one too.
+    whether a program counts until its results are there; counts: whether a call says its floating point operations and the bytes of its results.  One that
+    begins inside another tells that one too.
     """
 
-    def __init__(self, shapes=False, *, calls=True, nodes=True, lines=False, parts=False, wait=True):
-        self.shapes, self.calls, self.nodes, self.lines, self.parts, self.wait = shapes, calls, nodes, lines, parts, wait
+    def __init__(self, shapes=False, *, calls=True, nodes=True, lines=False, parts=False, wait=True, counts=False):
+        self.shapes, self.calls, self.nodes, self.lines, self.parts, self.wait, self.counts = shapes, calls, nodes, lines, parts, wait, counts
         self.events, self.outer = [], None
         self.origin = time.perf_counter_ns()
 
@@ -53,7 +55,10 @@ class Collector:
         name = f"aten::{name}" if isinstance(spec, Spec) else f"torchlike::pullback of {name}"
         v = made[0] if made else None
         shapes = [list(a.aval.shape) if hasattr(a, "aval") else [] for a in ins] if self.shapes else None
-        self.add(name, start, shapes=shapes, number=v.slot if v is not None and v.needs else -1, about=_where(spec, made) if self.lines else None)
+        about = _where(spec, made) if self.lines else {}
+        if self.counts:
+            about |= {"flops": _flops(name, ins, made), "bytes": 0 if spec.op.is_view else sum(math.prod(v.aval.shape) * v.aval.dtype.itemsize for v in made)}
+        self.add(name, start, shapes=shapes, number=v.slot if v is not None and v.needs else -1, about=about)
 
     @contextlib.contextmanager
     def range(self, name, args=()):
@@ -61,6 +66,19 @@ class Collector:
         start = time.perf_counter_ns()
         yield
         self.add(name, start, shapes=[list(a.shape) if hasattr(a, "shape") else [] for a in args] if self.shapes else None)
+
+
+def _flops(name, ins, made):
+    """Floating point operations of the calls that PyTorch's profiler counts, a multiplication and an addition as two; 0 of others."""
+    shapes = [a.aval.shape for a in ins if hasattr(a, "aval")]
+    size = math.prod(made[0].aval.shape) if made else 0
+    if name in ("aten::mul", "aten::add"):
+        return math.prod(shapes[0]) if shapes else 0
+    if name in ("aten::mm", "aten::bmm", "aten::addmm", "aten::baddbmm"):
+        return 2 * size * shapes[-1][-2]
+    if name == "aten::convolution":
+        return 2 * size * math.prod(shapes[1][1:])
+    return 0
 
 
 def _range(name, args=()):

@@ -12,8 +12,9 @@ import jax.numpy as jnp
 
 from .._ops.pull_saved import saved_pullback
 from .._ops.registry import UNIMPLEMENTED
-from .plan import add_arrays, apply_form, memory_of, needs_of, number_of, wanted_of
+from .plan import add_arrays, apply_form, needs_of, number_of, wanted_of
 from .record import INPLACE, LEAF, slot_table
+from .stages import memory_of
 
 
 class Program:

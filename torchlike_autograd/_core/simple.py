@@ -14,10 +14,11 @@ from .arrivals import accumulate
 from .engine import Pass, number_at
 from .errors import second_time
 from .nodes import Leaf
-from .plan import Stage, plan_for, stage_form
+from .plan import plan_for, stage_form
 from .program import release_kept
 from .record import LOCK, NOGRAD, Step, Value, new_prefix, record_op, thread
 from .speed import native
+from .stages import Stage
 from .state import new as _new
 from .versions import check
 
@@ -112,7 +113,7 @@ def _learn(tape, v, open_here):
     out.arrivals = tuple(zip(stage.outs, stage.avals))
     out.kept, out.results, out.saving = plan.kept, plan.results, plan.saving
     out.shown = plan.shown
-    out.checked = tuple(plan.kept | plan.results | {s for _, s in plan.shown})
+    out.checked = plan.checked()
     out.ones = spec_of(OPS["_ones"], (("size", v.aval.shape), ("dtype", v.aval.dtype)), ())
     if open_here:
         _extend(out, tape.prefix, stage, plan.saving)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from .._ops.pull_saved import SavedPullback, saved_places
 from .._ops.spec import Form
-from .plan import Stage, Visit
 from .record import Step
+from .stages import Stage, Visit
 
 
 class ResultPullback(SavedPullback):

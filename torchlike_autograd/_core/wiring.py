@@ -8,6 +8,7 @@ from .._ops.spec import NUMBERS, Aval, Form, Pullback, Spec
 from .._tensor import Tensor
 from . import arrivals, chains, donation, engine, errors, execute, guards, hooks, hot, laying, links, nodes, plan, program, record, simple, storage, worth
 from .speed import native
+from .stages import Stage, Visit
 
 
 def wire():
@@ -15,8 +16,8 @@ def wire():
     if native is None:
         return
     Tensor.grad = native.Gradient(Tensor.__dict__["grad"])
-    known = (Tensor, Aval, Spec, Form, Pullback, record.Value, record.Tape, record.Prefix, record.Step, record.ThreadState, record.Counter, plan.Stage,
-             plan.Visit, storage.Cell, storage.View, nodes.Leaf, nodes.Observed, program.Program, simple.Simple)
+    known = (Tensor, Aval, Spec, Form, Pullback, record.Value, record.Tape, record.Prefix, record.Step, record.ThreadState, record.Counter, Stage, Visit,
+             storage.Cell, storage.View, nodes.Leaf, nodes.Observed, program.Program, simple.Simple)
     native.set_up(
         **{c.__name__: c for c in known}, Array=np.ndarray, PLAIN=hot.PLAIN, REPLAY=storage.REPLAY, ADD=engine._ADD,
         thread=record.thread, threads=record.threads, acquire=record.LOCK.acquire, release=record.LOCK.release, serials=record.serials,

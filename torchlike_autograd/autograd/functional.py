@@ -259,8 +259,8 @@ def _one_by_one(call, i, out):
         for k, (g, x, column) in enumerate(zip(gs, call.xs, columns)):
             if g is None and call.strict:
                 raise RuntimeError(f"Output {i} of the user-provided function is independent of input {k}. {_NOT_ALLOWED}.")
-            if call.strict and call.connected and not g._tl_needs:
-                raise RuntimeError(f"The jacobian of the user-provided function is independent of input {k}. {_NOT_ALLOWED} when create_graph=True.")
+            if call.strict and call.connected and not g._tl_needs:  # torch says the output's number
+                raise RuntimeError(f"The jacobian of the user-provided function is independent of input {i}. {_NOT_ALLOWED} when create_graph=True.")
             column.append(zeros_like(x) if g is None else g)
     joined = load_all()["torch.stack"]  # the public one: subclasses of Tensor are asked
     return tuple(joined(column, dim=0).view(out.shape + x.shape) for column, x in zip(columns, call.xs))

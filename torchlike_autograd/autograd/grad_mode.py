@@ -14,8 +14,7 @@ from .._core.shown import Shown
 from .._core.storage import REPLAY, cell_of
 from .._tensor import Tensor
 
-__all__ = ["enable_grad", "enforce_grad_layout_policy", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled",
-           "set_multithreading_enabled"]
+__all__ = ["enable_grad", "enforce_grad_layout_policy", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]
 
 
 def is_grad_enabled() -> bool:

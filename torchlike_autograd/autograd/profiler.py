@@ -2,6 +2,8 @@
 
 What differs: recording a call and computing it are different times.  A call's own event (`aten::mul`) is what it took to record; `torchlike::program` events
 are what it took to run everything pending, with the number of calls as their sequence number.  A profile listens to the thread that entered it.
+`profile_memory` tells what the results of calls take, on whatever device; when they are let go is not told.  `with_flops` counts the operators that PyTorch
+counts, convolutions of any dims and under their own name.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from .._core import profiling
 from .._core import publish as _publish
 from .profiler_util import EventList, FunctionEvent, FunctionEventAvg, MemRecordsAcc, _format_time  # noqa: F401
 
-__all__ = ["EventList", "FunctionEvent", "KinetoStepTracker", "MemRecordsAcc", "emit_itt", "emit_nvtx", "profile", "record_function"]
+__all__ = ["EnforceUnique", "EventList", "FunctionEvent", "KinetoStepTracker", "MemRecordsAcc", "emit_itt", "emit_nvtx", "profile", "record_function"]
 
 _is_profiler_enabled = False  # whether a profile is entered
 
@@ -28,6 +30,7 @@ class profile:
                  with_modules=False, use_kineto=False, use_cpu=True, custom_trace_id_callback=None, **more):
         self.enabled, self.record_shapes, self.entered, self.with_stack = enabled, record_shapes, False, with_stack
         self.custom_trace_id_callback, self.trace_id = custom_trace_id_callback, ""
+        self.with_flops, self.profile_memory = with_flops, profile_memory
         self._function_events = self._collector = self._before = None
 
     def __enter__(self):
@@ -36,7 +39,7 @@ class profile:
         if self.entered:
             raise RuntimeError("Profiler context manager is not reentrant")
         self.entered, self.trace_id = True, self.create_trace_id()
-        self._collector = profiling.Collector(self.record_shapes)
+        self._collector = profiling.Collector(self.record_shapes, counts=self.with_flops or self.profile_memory)
         self._before = profiling.start(self._collector)
         _tell(True)
         return self
@@ -46,7 +49,7 @@ class profile:
             return False
         profiling.stop(self._before)
         _tell(False)
-        self._function_events = events_of(self._collector)
+        self._function_events = events_of(self._collector, self.profile_memory, self.with_flops)
         return False
 
     @property
@@ -119,14 +122,18 @@ def _tell(enabled):
     _is_profiler_enabled = enabled
 
 
-def events_of(collector):
-    """What was collected, by start, in microseconds since the beginning."""
-    out = EventList()
+def events_of(collector, profile_memory=False, with_flops=False):
+    """What was collected, by start, in microseconds since the beginning; memory: the bytes of what a call, and those inside of it, made."""
+    out = EventList(profile_memory=profile_memory, with_flops=with_flops)
     ordered = sorted(collector.events, key=lambda e: (e[1], -e[2]))
-    for i, (name, start, end, thread, shapes, kind, number, _) in enumerate(ordered, 1):
+    for i, (name, start, end, thread, shapes, kind, number, about) in enumerate(ordered, 1):
         out.append(FunctionEvent(i, name, thread, (start - collector.origin) / 1000, (end - collector.origin) / 1000, input_shapes=shapes, sequence_nr=number,
-                                 is_user_annotation=kind == "user_annotation", fwd_thread=thread if kind == "node" else 0))
+                                 is_user_annotation=kind == "user_annotation", fwd_thread=thread if kind == "node" else 0,
+                                 cpu_memory_usage=about.get("bytes", 0) if profile_memory else 0, flops=about.get("flops", 0) if with_flops else 0))
     out._build_tree()
+    for e in reversed(out):
+        if e.cpu_parent is not None:
+            e.cpu_parent.cpu_memory_usage += e.cpu_memory_usage
     return out
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import json
+import math
 import os
 from collections import defaultdict
 from typing import NamedTuple
@@ -124,8 +125,7 @@ def _renamed(old, new):
 class FunctionEvent(FormattedTimesMixin):
     """One call, program, node or range of the user's own."""
 
-    device_time_total = self_device_time_total = cpu_memory_usage = device_memory_usage = 0
-    self_cpu_memory_usage = self_device_memory_usage = 0
+    device_time_total = self_device_time_total = self_device_memory_usage = 0
 
     def __init__(self, id, name, thread, start_us, end_us, overload_name=None, fwd_thread=None, input_shapes=None, stack=None, scope=0, use_device=None,
                  cpu_memory_usage=0, device_memory_usage=0, is_async=False, is_remote=False, sequence_nr=-1, node_id=-1, device_type=DeviceType.CPU,
@@ -175,6 +175,11 @@ class FunctionEvent(FormattedTimesMixin):
         """Its length without what lies inside."""
         return self.cpu_time_total - sum(c.cpu_time_total for c in self.cpu_children)
 
+    @property
+    def self_cpu_memory_usage(self):
+        """Its bytes without those of what lies inside."""
+        return self.cpu_memory_usage - sum(c.cpu_memory_usage for c in self.cpu_children)
+
     def __repr__(self):
         return (f"<FunctionEvent id={self.id} name={self.name} overload_name={self.overload_name or ''} node_id={self.node_id} cpu_time={self.cpu_time_str} "
                 f"start_us={self.time_range.start} end_us={self.time_range.end} cpu_children={[c.id for c in self.cpu_children]} thread={self.thread} "
@@ -204,14 +209,17 @@ class FunctionEventAvg(FormattedTimesMixin):
         if other.key != self.key:
             raise AssertionError(f"Expected keys to match, but got {other.key} vs {self.key}")
         self.cpu_time_total, self.self_cpu_time_total = self.cpu_time_total + other.cpu_time_total, self.self_cpu_time_total + other.self_cpu_time_total
+        self.cpu_memory_usage += other.cpu_memory_usage
+        self.self_cpu_memory_usage += other.self_cpu_memory_usage
         self.count += other.count
+        self.flops = self.flops + other.flops if self.flops is not None and other.flops is not None else other.flops if self.flops is None else self.flops
         return self
 
     __iadd__ = add
 
     def __repr__(self):
         return (f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} cpu_time={self.cpu_time_str}  self_cuda_time=0.000us "
-                f"cuda_time=0.000us input_shapes={self.input_shapes} cpu_memory_usage=0 cuda_memory_usage=0>")
+                f"cuda_time=0.000us input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage} cuda_memory_usage=0>")
 
 
 class EventList(list):
@@ -302,19 +310,28 @@ class EventList(list):
         return ["self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total", "self_privateuse1_time_total"]
 
 
+_FLOPS = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
+
+
 def _table(events, sort_by, limit, name_limit, shapes_limit, header, top_only):
     if len(events) == 0:
         return ""
+    memory, counted = events._profile_memory, [e.flops for e in events if e.flops] if events._with_flops else []
     if sort_by is not None:
         events = sorted(events, key=lambda e: getattr(e, sort_by.replace("cuda", "device")), reverse=True)
     total = sum(e.self_cpu_time_total for e in events)
     shaped = any(e.input_shapes is not None and len(e.input_shapes) > 0 for e in events)
     shown = [e for e in events if not (top_only and e.cpu_parent is not None)][:limit if limit > 0 else None]
     width = min(max(len(e.key) for e in events) + 4, name_limit)
-    titles, widths = ["Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "# of Calls"], [width, *[12] * 6]
+    titles = ["Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", *(["CPU Mem", "Self CPU Mem"] if memory else []), "# of Calls"]
+    widths = [width, *[12] * (len(titles) - 1)]
     if shaped:
         titles.append("Input Shapes")
         widths.append(min(max(len(str(e.input_shapes)) for e in events) + 4, shapes_limit))
+    if counted:
+        unit = max(0, min(int(math.log10(min(counted)) / 3), len(_FLOPS) - 1))
+        titles.append(f"Total {_FLOPS[unit]}")
+        widths.append(len(titles[-1]) if len(titles[-1]) > 12 else 12)
     line = "".join("-" * w + "  " for w in widths)
     row = lambda cells: "".join(f"{c: >{w}}  " for c, w in zip(cells, widths))  # noqa: E731
     out = [] if header is None else ["=" * (len(line) - 2), header]
@@ -322,8 +339,11 @@ def _table(events, sort_by, limit, name_limit, shapes_limit, header, top_only):
     for e in shown:
         name = e.key if len(e.key) <= name_limit - 3 or name_limit is None else e.key[:name_limit - 3] + "..."
         share = _format_time_share(e.cpu_time_total, total) if not e.is_async else 0
-        cells = [name, _format_time_share(e.self_cpu_time_total, total), e.self_cpu_time_total_str, share, e.cpu_time_total_str, e.cpu_time_str, e.count]
-        out.append(row([*cells, str(e.input_shapes)[:shapes_limit]] if shaped else cells))
+        cells = [name, _format_time_share(e.self_cpu_time_total, total), e.self_cpu_time_total_str, share, e.cpu_time_total_str, e.cpu_time_str]
+        cells += [_format_memory(e.cpu_memory_usage), _format_memory(e.self_cpu_memory_usage)] if memory else []
+        cells += [e.count, *([str(e.input_shapes)[:shapes_limit]] if shaped else [])]
+        cells += [f"{e.flops / 1000 ** unit:8.3f}" if e.flops else "--"] if counted else []
+        out.append(row(cells))
     out += [line, f"Self CPU time total: {_format_time(total)}", ""]
     return "\n".join(out)
 

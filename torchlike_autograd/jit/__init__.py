@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple  # noqa: F401 (torch.jit.Final)
 
 from .._core import publish as _publish
 from ..futures import Future
@@ -12,9 +12,9 @@ from . import _script, _state
 from ._script import RecursiveScriptModule, ScriptFunction, ScriptModule, TopLevelTracedModule, TracedModule, load, save  # noqa: F401
 from ._script import deprecated as _deprecated
 
-__all__ = ["Attribute", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "ignore",
-           "interface", "is_scripting", "is_tracing", "isinstance", "onednn_fusion_enabled", "optimize_for_inference", "script", "script_if_tracing",
-           "script_method", "set_fusion_strategy", "trace", "trace_module", "unused", "wait"]
+__all__ = ["Attribute", "Error", "Future", "ScriptFunction", "ScriptModule", "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "ignore",
+           "interface", "isinstance", "load", "onednn_fusion_enabled", "optimize_for_inference", "save", "script", "script_if_tracing", "set_fusion_strategy",
+           "strict_fusion", "trace", "trace_module", "unused", "wait"]
 
 _fusion = {"strategy": [("STATIC", 2), ("DYNAMIC", 10)], "onednn": False}
 

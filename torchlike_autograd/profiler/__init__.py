@@ -91,6 +91,7 @@ class profile:
         self.activities = supported_activities() if activities is None else set(activities)
         if not self.activities:
             raise AssertionError("No valid profiler activities found")
+        self.with_flops, self.profile_memory = with_flops, profile_memory
         self.record_shapes, self.with_stack, self.experimental_config = record_shapes, with_stack, experimental_config
         self.on_trace_ready, self.acc_events, self.custom_trace_id_callback = on_trace_ready, acc_events, custom_trace_id_callback
         self.schedule = schedule or (lambda step: ProfilerAction.RECORD)
@@ -209,6 +210,7 @@ def _end(profiled, ready):
 def _begin(profiled):
     if profiled.current_action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
         profiled.profiler = _profiler.profile(record_shapes=profiled.record_shapes, with_stack=profiled.with_stack,
+                                              with_flops=profiled.with_flops, profile_memory=profiled.profile_memory,
                                               custom_trace_id_callback=profiled.custom_trace_id_callback)
         profiled._metadata.update({k: json.loads(v) for k, v in profiled.preset_metadata.items()})
         profiled.profiler.__enter__()

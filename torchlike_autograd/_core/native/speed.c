@@ -223,6 +223,7 @@ PyMODINIT_FUNC PyInit__torchlike_speed(void)
     s_default = PyUnicode_InternFromString("default");
     s_gradient = PyUnicode_InternFromString("gradient");
     s_ready = PyUnicode_InternFromString("ready");
+    s_check = PyUnicode_InternFromString("check");
     s_no_grad = PyUnicode_InternFromString("no_grad");
     s_op = PyUnicode_InternFromString("op");
     s_backward = PyUnicode_InternFromString("backward");
@@ -231,7 +232,7 @@ PyMODINIT_FUNC PyInit__torchlike_speed(void)
     ZERO = PyLong_FromLong(0);
     ONE = PyLong_FromLong(1);
     no_numbers = PyTuple_New(0);
-    if (!s_op || !s_backward || !s_kinds[0] || !s_kinds[1] || !s_kinds[2] || !s_kinds[3] || !s_flushes || !s_hits || !s_simple || !s_state || !s_pattern || !s_derivative || !s_default || !s_no_grad || !s_gradient || !s_ready || !ZERO || !ONE || !no_numbers)
+    if (!s_op || !s_backward || !s_kinds[0] || !s_kinds[1] || !s_kinds[2] || !s_kinds[3] || !s_flushes || !s_hits || !s_simple || !s_state || !s_pattern || !s_derivative || !s_default || !s_no_grad || !s_gradient || !s_ready || !s_check || !ZERO || !ONE || !no_numbers)
         return NULL;
     if (PyType_Ready(&StateType) < 0 || ready_functions() < 0 || PyType_Ready(&GradientType) < 0)
         return NULL;

@@ -91,7 +91,7 @@ static PyObject *lock_acquire, *lock_release;
 static PyObject *py_record_op, *py_read, *py_enter, *py_follow, *py_lead_nowhere, *py_view, *py_links, *py_write, *py_numbers, *py_sent, *py_device_array, *py_accumulate, *py_note, *py_await_codes, *py_spare, *py_checked, *py_retain, *py_release_kept, *py_edges_lead, *py_second_time, *py_lay;
 static PyObject *watched, *immediate, *stats, *credits, *serials, *ADD, *py_flush, *py_value_at, *py_number_at;
 static PyObject *no_numbers, *LEAF, *INPLACE, *NOGRAD, *ZERO, *ONE;
-static PyObject *s_flushes, *s_hits, *s_simple, *s_state, *s_default, *s_no_grad, *s_pattern, *s_gradient, *s_ready, *s_derivative;
+static PyObject *s_flushes, *s_hits, *s_simple, *s_state, *s_default, *s_no_grad, *s_pattern, *s_gradient, *s_ready, *s_check, *s_derivative;
 
 static Py_ssize_t v_array, v_aval, v_leaf, v_needs, v_seen, v_slot, v_tape;
 static Py_ssize_t tape_prefix, tape_values, tape_inputs, tape_slots, tape_floats, tape_ints, tape_seen, tape_leaves, tape_extra,

@@ -182,6 +182,8 @@ static PyObject *speed_walk(PyObject *module, PyObject *const *args, Py_ssize_t 
         }
         else if (PyTuple_CheckExact(item) && PyTuple_GET_ITEM(item, 0) == s_ready)
             done = settle(tape, PyTuple_GET_ITEM(item, 1), grads, ends, &plain);
+        else if (PyTuple_CheckExact(item) && PyTuple_GET_ITEM(item, 0) == s_check)
+            done = !any_stale(tape, PyTuple_GET_ITEM(item, 2));
         else
             break;
         if (done == 0)

@@ -9,22 +9,25 @@ from ...utils.weak import WeakIdKeyDictionary
 
 
 class TensorOptions:
-    """What factories take: `requires_grad(True)`, `dtype(...)`."""
+    """What factories take: `requires_grad(True)`, `dtype(...)`; without an argument each of these tells what is asked for, None where nothing was said."""
 
     def __init__(self, **given):
         self.given = given
 
-    def requires_grad(self, value=True):
+    def requires_grad(self, *value):
         """The options with gradients asked for or not."""
-        return TensorOptions(**{**self.given, "requires_grad": value})
+        return self._with("requires_grad", *value) if value else self.given.get("requires_grad", False)
 
-    def dtype(self, value):
+    def dtype(self, *value):
         """The options with a dtype."""
-        return TensorOptions(**{**self.given, "dtype": value})
+        return self._with("dtype", *value) if value else self.given.get("dtype")
 
-    def device(self, value):
+    def device(self, *value):
         """The options with a device."""
-        return TensorOptions(**{**self.given, "device": value})
+        return self._with("device", *value) if value else self.given.get("device")
+
+    def _with(self, name, value):
+        return TensorOptions(**{**self.given, name: value})
 
 
 def requires_grad(value=True):
@@ -62,8 +65,8 @@ class Tensor:
         return Tensor(_defined(self).grad)
 
     def requires_grad(self):
-        """Whether gradients are asked for."""
-        return _defined(self).requires_grad
+        """Whether gradients are asked for; False without a tensor."""
+        return self._t is not None and self._t.requires_grad
 
     def set_requires_grad(self, value):
         """Ask for gradients, or not."""

@@ -8,7 +8,8 @@ from ..._core import publish as _publish
 from ...backends import cuda as _switches
 from ...backends.cuda import SDPBackend
 
-__all__ = ["SDPBackend", "sdpa_kernel"]
+__all__ = ["WARN_FOR_UNFUSED_KERNELS", "SDPBackend", "activate_flash_attention_impl", "current_flash_attention_impl", "list_flash_attention_impls",
+           "restore_flash_attention_impl", "sdpa_kernel"]
 
 _KINDS = {"MATH": "math", "FLASH_ATTENTION": "flash", "EFFICIENT_ATTENTION": "mem_efficient", "CUDNN_ATTENTION": "cudnn"}
 
