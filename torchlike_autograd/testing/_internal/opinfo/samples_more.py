@@ -8,11 +8,15 @@ from .samples import SAMPLES, of
 
 # Reductions and order
 
-of("sum mean prod nansum nanmean amax amin all any argmax argmin masked.sum masked.prod masked.amax masked.amin masked.mean",
-   lambda t: [C(t(2, 3)), C(t(2, 3), dim=0), C(t(2, 3), dim=1, keepdim=True)])
+_reduced = lambda t: [C(t(2, 3)), C(t(2, 3), dim=0), C(t(2, 3), dim=1, keepdim=True)]  # noqa: E731
+of("sum mean prod nansum nanmean amax amin all any argmax argmin", _reduced)
+of("masked.sum masked.prod masked.amax masked.amin masked.mean", lambda t: [
+    *_reduced(t), C(t(2, 3), mask=t.mask(2, 3)), C(t(2, 3), dim=1, mask=t.mask(2, 3)), C(t(3, 2, 2), dim=(0, 2), keepdim=True, mask=t.mask(3, 1, 2))])
 SAMPLES["count_nonzero"] = lambda t: [C(t(2, 3)), C(t(2, 3), dim=0)]
 of("masked.argmax masked.argmin masked.median", lambda t: [C(t(2, 3), dim=0), C(t(2, 3), dim=1, mask=t.mask(2, 3))])
-of("std var masked.std masked.var", lambda t: [C(t(2, 3)), C(t(2, 3), dim=1, unbiased=True)])
+_spread = lambda t: [C(t(2, 3)), C(t(2, 3), dim=1, unbiased=True)]  # noqa: E731
+of("std var", _spread)
+of("masked.std masked.var", lambda t: [*_spread(t), C(t(2, 4), dim=1, unbiased=True, mask=t.mask(2, 4)), C(t(3, 4), unbiased=False, mask=t.mask(3, 4))])
 of("std/unbiased var/unbiased std_mean/unbiased var_mean/unbiased", lambda t: [C(t(2, 3), True), C(t(3), False)])
 of("std_mean var_mean", lambda t: [C(t(2, 3)), C(t(2, 3), dim=1, correction=0)])
 of("max/reduction_no_dim min/reduction_no_dim", lambda t: [C(t(2, 3)), C(t(3))])

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import functools
 import json
+import operator
+import unittest
 from pathlib import Path
 
 from ....._core import dtypes, publish
 from ....._ops.registry import at, real
 from ....._tensor import Tensor
-from .. import core, samples_more
+from ... import common_device_type as devices
+from .. import core, numpy_refs, samples_more
 from ..samples import SAMPLES, Maker
 
 FACTS = Path(__file__).parent.with_name("facts.json")
 _LETTERS = {"b": "bool_", "B": "uint8", "1": "int8", "2": "int16", "4": "int32", "8": "int64", "e": "float16", "g": "bfloat16", "f": "float32", "d": "float64",
-            "F": "complex64", "D": "complex128"}  # others have no arrays here
+            "F": "complex64",
+            "D": "complex128", "s": "uint16", "w": "uint32", "q": "uint64"}  # others have no arrays here
 samples_more  # its samples are in SAMPLES now  # noqa: B018
 
 
@@ -35,6 +39,7 @@ def _info(row, defaults):
         more["dtypesIfCUDA"] = _kinds(row["cuda"])
     if "backward" in row:
         more["backward_dtypes"] = _kinds(row["backward"])
+    more |= _of_kind(row)
     if row.get("method") == 0:
         more["method_variant"] = None
     if "inplace" not in row:
@@ -42,6 +47,38 @@ def _info(row, defaults):
     return core.KINDS[row.get("kind", "OpInfo")](
         name, variant_test_name=variant, op=_CALLS.get(f"{name}/{variant}", _CALLS.get(name)) or _function(name), aten_name=row.get("aten", name),
         dtypes=_kinds(row["dtypes"]), aliases=tuple(row.get("aliases", ())), sample_inputs_func=_sampler(name, variant), **more)
+
+
+def _of_kind(row):
+    """What is recorded of some kinds of operators only: references, operators of Python, rules of tests."""
+    key = f"{row['name']}/{row['variant']}" if row.get("variant") else row["name"]
+    out = {"ref": numpy_refs.reference(row), "decorators": [_decorator(r) for r in row.get("rules", ())]}
+    out |= {f"{k}_variant": getattr(operator, row[k]) for k in ("operator", "inplace_operator") if k in row}
+    if "result" in row:
+        out["result_dtype"] = _kinds(row["result"])[0]
+    if "over" in row:
+        out["ndimensional"] = core.SpectralFuncType[row["over"]]
+    if (made := numpy_refs.keywords(key)) is not None:
+        out["sample_kwargs"] = made
+    if (away := numpy_refs.AWAY.get(row["name"])) is not None:
+        out["reference_numerics_filter"] = core.NumericsFilter(*away)
+    if (calls := numpy_refs.CALLS.get(key)) is not None:
+        out["generate_args_kwargs"] = calls
+    return out
+
+
+def _decorator(rule):
+    """Which tests of PyTorch are skipped, expected to fail or less exact."""
+    if "skip" in rule:
+        said = unittest.skip("Skipped!")
+    elif "fails" in rule:
+        said = unittest.expectedFailure
+    elif "tol" in rule:
+        said = devices.toleranceOverride({_kinds(k)[0]: devices.tol(*v) for k, v in rule["tol"].items()})
+    else:
+        said = devices.precisionOverride({_kinds(k)[0]: v for k, v in rule["precision"].items()})
+    where = {"cls_name": rule.get("class"), "test_name": rule.get("test")}
+    return core.DecorateInfo(said, **where, dtypes=_kinds(rule["dtypes"]) if "dtypes" in rule else None)
 
 
 def _function(name):
