@@ -116,8 +116,8 @@ def generate_elementwise_binary_with_scalar_samples(op, *, device, dtype, requir
 
 
 def generate_elementwise_binary_with_scalar_and_type_promotion_samples(op, *, device, dtype, requires_grad=False):
-    """A tensor of a comparison (or of logic) and a number of a higher kind; nothing for other operators."""
-    if op.name in ("eq", "ne", "gt", "ge", "lt", "le", "logical_and", "logical_or", "logical_xor"):
+    """A tensor of a comparison and a number of a higher kind; nothing for other operators."""
+    if op.name in ("eq", "ne", "gt", "ge", "lt", "le"):
         lhs = _maker(op, "lhs", device, dtype, requires_grad)
         for shape, number in itertools.product(((23, 34), ()), (1.5, float("nan"), float("inf"), float("-inf"))):
             yield SampleInput(lhs(shape), args=(number,), kwargs=_keywords(op, device, dtype))

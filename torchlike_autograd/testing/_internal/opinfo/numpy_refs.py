@@ -107,11 +107,11 @@ def _special(name):
 
 
 def _sgn(x):
-    return np.where(x == 0, 0, x / np.where(x == 0, 1, np.abs(x))).astype(x.dtype) if np.iscomplexobj(x) else np.sign(x)
+    return np.where(x == 0, 0, x / np.where(x == 0, 1, np.abs(x))).astype(x.dtype) if np.iscomplexobj(x) else _sign(x)
 
 
 def _sign(x):
-    return x if x.dtype == bool else np.sign(x)
+    return x if x.dtype == bool else _sign(x)
 
 
 def _sinc(x):
@@ -119,7 +119,7 @@ def _sinc(x):
 
 
 def _scaled(op):
-    return lambda x, y, *, alpha=1: op(x, y if isinstance(alpha, (int, np.integer)) and alpha == 1 else np.multiply(alpha, y))
+    return lambda x, y, *, alpha=1: op(x, np.multiply(alpha, y))
 
 
 def _clamp(x, a_min=None, a_max=None, min=None, max=None):
@@ -205,7 +205,7 @@ def _flat(x, first, last):
 
 KEYWORDS = {"div/trunc_rounding": {"rounding_mode": "trunc"}, "div/floor_rounding": {"rounding_mode": "floor"}, "nn.functional.elu": {"alpha": 0.8},
             "nn.functional.celu": {"alpha": 0.8}, "nn.functional.rrelu": {"lower": 0.0, "upper": 1.0, "training": True}, "fill": {"value": 3},
-            "nn.functional.threshold": {"threshold": 0.15, "value": -9}, "round/decimals_0": {"decimals": 0}, "round/decimals_3": {"decimals": 3},
+            "nn.functional.threshold": {"threshold": 0.1533203125, "value": -9}, "round/decimals_0": {"decimals": 0}, "round/decimals_3": {"decimals": 3},
             "round/decimals_neg_3": {"decimals": -3}, "nn.functional.softplus": {"beta": 3, "threshold": 0.2}, "polygamma/polygamma_n_0": {"n": 0},
             **{f"polygamma/polygamma_n_{k}": {"n": 4} for k in range(1, 5)}, "special.polygamma/special_polygamma_n_0": {"n": 0}}
 _MVL = {f"mvlgamma/mvlgamma_p_{p}": p for p in (1, 3, 5)}
