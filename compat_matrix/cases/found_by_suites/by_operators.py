@@ -24,6 +24,10 @@ def _(torch):
     for name, x, e in (("whole", [1, 3], [2, 1]), ("real exponent", [1., 3.], [2., 1.]), ("scaled", [1., 3.], [2, 1])):
         for kind in (torch.float16, torch.float32, torch.float64, torch.complex64, torch.int32):
             yield f"ldexp {name} {kind}", _made(lambda x=x, e=e, kind=kind: torch.ldexp(torch.tensor(x), torch.tensor(e), out=torch.empty(2, dtype=kind)))
+    x = torch.arange(6.).reshape(2, 3)
+    for name, given in {"all": (), "unbiased": (True,), "dim": (1, False), "no dim": (None,)}.items():
+        for f in (torch.std, torch.var):
+            yield f"{f.__name__} {name}", _made(lambda f=f, given=given: f(x, *given, out=torch.empty(0)))
     for f in (torch.fft.fftfreq, torch.fft.rfftfreq):
         for room in ((), (3,), (0,), (6,)):
             with warnings.catch_warnings(record=True) as said:

@@ -147,7 +147,7 @@ _CALLS["normal/in_place"] = _on_clone("normal_")
 _CALLS |= {name: _on_clone(name) for name in ("resize_", "resize_as_", "zero_")}
 _CALLS |= {
     "einsum": lambda operands, equation: _named("einsum")(equation, *operands),
-    "where": lambda x, mask, other: _named("where")(mask, x, other),
+    "where": lambda x, mask, other, **kwargs: _named("where")(mask, x, other, **kwargs),
     "polygamma": lambda x, n, **kwargs: _named("polygamma")(n, x, **kwargs),
     "special.polygamma": lambda x, n, **kwargs: _named("special.polygamma")(n, x, **kwargs),
     "nn.functional.embedding": lambda weight, idx, **kwargs: _named("nn.functional.embedding")(idx, weight, **kwargs),
