@@ -52,3 +52,19 @@ def _(torch):
     written = z.clone()
     written.real.as_strided((2, 3), (24, 2)).mul_(0)
     yield "written", written
+
+
+@case("found_by_suites.identities_of_masked_reductions")
+def _(torch):
+    """What a masked reduction does not notice, by its name and the type of its input."""
+    for name in ("sum", "masked.prod", "mean", "amax", "argmin", "logsumexp", "logaddexp", "norm", "median", "std", "any"):
+        for kind in (torch.float32, torch.int32, torch.bool, torch.complex64):
+            yield f"{name} {kind}", _made_or_none(lambda name=name, kind=kind: torch.masked._reduction_identity(name, torch.ones(2, dtype=kind)))
+    yield "least norm", torch.masked._reduction_identity("norm", torch.ones(2), -float("inf"))
+
+
+def _made_or_none(f):
+    try:
+        return f()
+    except (NotImplementedError, TypeError) as refused:
+        return type(refused).__name__, str(refused)

@@ -88,8 +88,13 @@ _prod.__signature__ = inspect.signature(np.prod)
 
 
 def _masked_spread(f):
-    """`var` and `std` of what a mask leaves, not a number where it leaves none."""
-    return reducing(f)
+    """`var` and `std` of what a mask leaves, without bias where nothing is said."""
+    spread = reducing(f)
+
+    def of(x, *args, **kwargs):
+        return spread(x, *args, **({} if "unbiased" in kwargs or "correction" in kwargs else {"unbiased": True}), **kwargs)
+
+    return of
 
 
 def _sigmoid(x):
