@@ -11,7 +11,9 @@ from pathlib import Path
 from ....._core import dtypes, publish
 from ....._ops.registry import at, real
 from ....._tensor import Tensor
+from .....random import manual_seed
 from ... import common_device_type as devices
+from ...common_utils import freeze_rng_state
 from .. import core, numpy_refs, samples_more
 from ..samples import SAMPLES, Maker
 
@@ -133,6 +135,17 @@ def _by_method(name):
     return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)
 
 
+def _seeded(call):
+    """A call that draws the same numbers each time."""
+
+    def drawn(*args, **kwargs):
+        with freeze_rng_state():
+            manual_seed(42)
+            return call(*args, **kwargs)
+
+    return drawn
+
+
 def _on_clone(name):
     return lambda x, *args, **kwargs: getattr(x.clone(), name)(*args, **kwargs)
 
@@ -154,8 +167,14 @@ _CALLS |= {
     "nn.functional.embedding_bag": lambda weight, idx, **kwargs: _named("nn.functional.embedding_bag")(idx, weight, **kwargs),
     "linalg.lstsq/grad_oriented": lambda a, b, driver=None: _named("linalg.lstsq")(a, b, driver=driver)[:2],
     "linalg.pinv/singular": lambda a, b: _named("linalg.pinv")(a @ b.mT),
-    "randint": lambda *args, **kwargs: _named("randint")(*args, **kwargs),
 }
+
+
+_CALLS |= {name: _seeded(_CALLS[name]) for name in ("cauchy", "exponential", "geometric", "log_normal", "uniform", "normal/in_place")}
+_CALLS |= {name: _seeded(lambda *args, n=name, **kwargs: _named(n)(*args, **kwargs)) for name in (
+    "bernoulli", "multinomial", "normal", "rand_like", "randn_like", "randn", "randint", "randint_like", "nn.functional.rrelu",
+    *(f"nn.functional.{kind}" for kind in ("dropout", "dropout2d", "dropout3d", "alpha_dropout")))}
+_CALLS["normal/number_mean"] = _seeded(lambda *args, **kwargs: _named("normal")(*args, **kwargs))
 
 
 def _named(name):
