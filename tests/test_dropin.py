@@ -198,6 +198,11 @@ def test_classes_of_modules_that_load_late():
     assert done.stdout.split(" ", 2) == ["torch.nn.utils.prune", "torch.nn.utils.parametrize", "<class 'torch.nn.utils.prune.Identity'>\n"], done.stderr
 
 
+def test_names_from_modules_of_ours():
+    done = run("-c", "import torch; print(torch._mkldnn)")  # its module is not one of torch's
+    assert done.stdout == "torch._mkldnn\n", done.stderr
+
+
 def test_functions_named_as_their_modules():
     """Importing the module by torch's name leaves the function where the package has it."""
     code = ("import torch, torch._higher_order_ops.scan, torch.autograd.gradcheck; from torch._higher_order_ops.cond import cond; "

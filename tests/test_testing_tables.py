@@ -1,7 +1,9 @@
 """The list of operators for tests: samples that run, tests made of it, Functions and operators with right gradients."""
 
+import operator
 import unittest
 
+import numpy as np
 import pytest
 
 import torchlike_autograd as torch
@@ -111,3 +113,14 @@ def test_every_module_is_made_and_differentiated():
             made, called = given.constructor_input, given.forward_input
             out = info.module_cls(*made.args, **made.kwargs).to(torch.float64)(*called.args, **called.kwargs)
             (out[0] if isinstance(out, tuple) else out).sum().backward()
+
+
+def test_facts_of_kinds_of_operators():
+    by = {(o.name, o.variant_test_name): o for o in op_db}
+    assert by["acosh", ""].domain == [1, None] and by["lcm", ""].ref is np.lcm and by["special.erfcx", ""].ref is not None
+    assert by["sum", ""].identity == 0 and by["argmax", ""].result_dtype is torch.int64 and not by["argmax", ""].supports_multiple_dims
+    assert by["fft.fft2", ""].ndimensional.name == "TwoD" and by["add", ""].inplace_operator_variant is operator.iadd
+    kept = np.array([[True, False], [True, True]])
+    assert by["masked.sum", ""].ref(np.arange(4).reshape(2, 2), dim=[1], keepdim=True, mask=kept, identity=0).tolist() == [[0], [5]]
+    assert by["var", ""].ref(np.arange(4.0), dim=0, unbiased=True) == np.var(np.arange(4.0), ddof=1)
+    assert any(d.is_active("TestUnaryUfuncs", "test_out_arg_all_dtypes", "cpu", torch.complex64, {}) for d in by["abs", ""].decorators)

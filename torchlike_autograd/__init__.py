@@ -63,7 +63,7 @@ def __getattr__(name):
     if name == "torch":  # torch.torch is torch
         return sys.modules[__name__]
     if name in _OF_MODULES:
-        return getattr(importlib.import_module(f"{__name__}.{_OF_MODULES[name]}"), name)
+        return getattr(importlib.import_module(f"{__package__}.{_OF_MODULES[name]}"), name)  # by our name: `torch` as which we may be imported lacks some
     if name in _LATER:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _ASKED_ELSEWHERE:

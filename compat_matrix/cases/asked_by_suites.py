@@ -202,8 +202,9 @@ def _(torch):
 
     test = type("Test", (import_module(torch.__name__ + ".testing._internal.common_utils").TestCase,), {})()
     words, anything = np.array(["a", "b"]), np.array([None, 3], dtype=object)
+    part = torch.utils.data.Subset
     for name, x, y in (("equal", words, words.copy()), ("other", words, np.array(["a", "c"])), ("shorter", words[:1], words), ("list", words, ["a", "b"]),
-                       ("objects", anything, anything.copy())):
+                       ("objects", anything, anything.copy()), ("parts of sets", part("abc", [1, 2]), part("xbc", [1, 2]))):
         try:
             test.assertEqual(x, y)
             yield name, "equal"

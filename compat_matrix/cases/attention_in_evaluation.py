@@ -131,3 +131,15 @@ def _(torch):
                               lambda: f(x, x, x, 4, 2, w, b, o, c, none, True, True, 2), lambda: f(x, x, x, 4, 2, w, b, o, c, none, False, True, 1))):
         yield n, attempt(call)
     yield "values", tried(f, x, x, x, 4, 2, w, b, o, c, none, True, False, 0)
+
+
+@case("attention_in_evaluation.turned_scores")
+def _(torch):
+    """A scale below zero, by the kernel and by the composition of simpler operators."""
+    F, attention = torch.nn.functional, torch.nn.attention
+    q, k, v = (torch.linspace(-1, 1, 12, dtype=torch.float64).sin().reshape(1, 1, 3, 4).roll(i, -1).requires_grad_() for i in range(3))
+    for name, more in (("plain", {}), ("bools", {"attn_mask": torch.ones(3, 3).tril().bool()}), ("numbers", {"attn_mask": torch.arange(9.0).double().reshape(3, 3)})):
+        for kernel in (attention.SDPBackend.FLASH_ATTENTION, attention.SDPBackend.MATH):
+            with attention.sdpa_kernel(kernel):
+                out = F.scaled_dot_product_attention(q, k, v, scale=-0.7, **more)
+            yield f"{name}, {kernel.name}", out, torch.autograd.grad(out.square().sum(), (q, k, v))

@@ -68,3 +68,17 @@ def _(torch):
     x = torch.arange(6.0).reshape(2, 3).requires_grad_()
     (g,) = torch.autograd.grad((x.mean(0) ** 2).sum(), x, create_graph=True)
     yield "mean over a dim", g.grad_fn.name(), torch.autograd.grad(g.sum(), x)
+
+
+@case("conv_ends.paddings and groups beyond all")
+def _(torch):
+    """More padding than twice of it can be counted; groups of none in the gradients of a convolution by its own name."""
+    F, x, w = torch.nn.functional, torch.ones(1, 4, 10), torch.ones(2, 4, 3)
+    for name, f in {
+        "most": lambda: F.conv1d(x, w, padding=2**63 - 5), "first too much": lambda: F.conv1d(x, w, padding=2**62), "channels": lambda: F.conv1d(x[:, :3], w, padding=2**62),
+        "second dim": lambda: F.conv2d(x[..., None], w[..., None], padding=(1, 2**62)), "no kernel": lambda: F.conv1d(x, w[:, :, :0], padding=2**62),
+        "transposed": lambda: F.conv_transpose1d(torch.ones(1, 2, 10), w, padding=2**62, output_padding=5, stride=2),
+        "no groups": lambda: torch.ops.aten.convolution_backward(torch.ones(1, 2, 8), x, w, [2], [1], [0], [1], False, [0], 0, [True, True, True]),
+    }.items():
+        yield name, attempt(lambda f=f: f())
+    yield "layout", str(torch._mkldnn)

@@ -39,6 +39,10 @@ look('ChainDataset of others', lambda: list(D.ChainDataset([Numbers(2)])))
 look('no length', lambda: len(D.ChainDataset([Stream(2)])))
 S = D.Subset(Numbers(5), [3, 1])
 look('Subset', lambda: (len(S), S[0], S[[0, 1]], S.indices))
+class Doubled(D.Subset):
+    def __getitem__(self, i):
+        return 2 * super().__getitem__(i)
+look('Subset that loaders would not ask', lambda: Doubled(Numbers(5), [1]))
 look('StackDataset', lambda: (D.StackDataset(Numbers(2), Numbers(2))[1], D.StackDataset(a=Numbers(2), b=Numbers(2))[0], len(D.StackDataset(Numbers(2)))))
 look('StackDataset sizes', lambda: D.StackDataset(Numbers(2), Numbers(3)))
 look('StackDataset of none', lambda: D.StackDataset())

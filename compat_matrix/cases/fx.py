@@ -232,3 +232,55 @@ def tracers(torch):
     yield "copied", str(copy.deepcopy(g)), [n.name for n in g.find_nodes(op="call_function", target=operator.getitem)], g.output_node().name
     with g.on_generate_code(lambda old: lambda body: ["# first\n", *body]):
         yield "changed", torch.fx.GraphModule(torch.nn.Module(), g).code
+
+
+@case("fx.operators_by_their_own_names")
+def _(torch):
+    """Operators of torch.ops are nodes as they were called; those that write are refused where a tracer is asked to."""
+    fx, aten = torch.fx, torch.ops.aten
+
+    class Careful(fx.Tracer):
+        check_mutable_operations = True
+
+    yield "code", fx.symbolic_trace(lambda a: aten.add.Tensor(aten.relu.default(a), aten.mul(a, 2))).code
+    yield "nodes", [(n.op, n.name, str(n.target)) for n in fx.symbolic_trace(lambda a: aten.add.Tensor(a, a)).graph.nodes]
+    yield "runs", fx.symbolic_trace(lambda a: aten.add.Tensor(a, aten.relu(a), alpha=2))(torch.tensor([-1.0, 2.0]))
+    for name, f in {
+        "bits": lambda x: x & x | x, "writes": lambda x: torch.relu_(x), "method": lambda x: x.relu_(), "out": lambda x: torch.sigmoid(x, out=x),
+        "out of one that takes numbers": lambda x: torch.add(x, x, out=x), "in place": lambda x: torch.nn.functional.relu(x, inplace=True),
+    }.items():
+        yield name, _found(lambda f=f: str(Careful().trace(f)))
+
+
+@case("fx.traced_for_given_arguments")
+def _(torch):
+    from importlib import import_module
+
+    fx = torch.fx
+    place, held = fx.PH, import_module(f"{torch.__name__}.fx._symbolic_trace").PHWithMeta(ph_key="k")
+
+    class Any(torch.nn.Module):
+        def forward(self, *args, **kwargs):
+            return args[0] + args[1]
+
+    class More(torch.nn.Module):
+        def forward(self, a, *args):
+            return args[0] + a
+
+    class Sum(torch.nn.Module):
+        def forward(self, a, b):
+            return a + b
+
+    yield "star", fx.symbolic_trace(Any(), concrete_args=(place, place)).code, _found(lambda: fx.symbolic_trace(More(), concrete_args=(place, place)).code)
+    yield "meta", [(n.name, n.ph_key, dict(n.meta)) for n in fx.symbolic_trace(lambda a: a + 1, concrete_args={"a": held}).graph.nodes if n.op == "placeholder"]
+    traced = fx.symbolic_trace(Sum())
+    for n in (2, 1, 3):
+        values = list(range(n))
+        yield f"boxed {n}", _found(lambda values=values: fx.Interpreter(traced).boxed_run(values)), values
+    for n in traced.graph.nodes:
+        n.meta.update(nn_module_stack="s", stack_trace="t", source_fn_stack="f", other=3)
+    yield "transformed", [{k: v for k, v in n.meta.items() if k in ("nn_module_stack", "stack_trace", "source_fn_stack", "other")}
+                          for n in fx.Transformer(traced).transform().graph.nodes]
+    yield "file", traced.forward.__code__.co_filename.rpartition(":")[0].endswith("fx.py"), traced.forward.__code__.co_filename.rpartition(" in ")[2]
+    traced.meta["own"] = traced
+    yield "copy", (made := copy.deepcopy(traced)).meta["own"] is made

@@ -227,3 +227,27 @@ def _(torch):
     x = torch.ones(2, 1, requires_grad=True) * 1
     for name, y in (("step", x[..., ::2]), ("all", x[..., ::1]), ("first", x[:, ::3]), ("front", x[::2, ...])):
         yield name, y.grad_fn.name(), y.shape
+
+
+@case("left_by_hooks.between tensor hooks")
+def _(torch):
+    """What one tensor hook leaves changed the next one does not see, where no leaf has hooks."""
+    changes = {
+        "grad mode": lambda: torch.set_grad_enabled(True),
+        "autocast": lambda: torch.set_autocast_enabled("cpu", True),
+        "inference": lambda: torch.inference_mode().__enter__(),
+        "saved": lambda: torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t).__enter__(),
+    }
+
+    def now():
+        return torch.is_grad_enabled(), torch.is_autocast_enabled("cpu"), torch.is_inference_mode_enabled()
+
+    for name, change in changes.items():
+        for turn in range(3):
+            x, seen = torch.ones(2, requires_grad=True), []
+            y = x * 2
+            for n in range(3):
+                y = y.exp() if n else y * 3
+                y.register_hook(lambda g: (seen.append(now()), change(), None)[2])
+            y.sum().backward()
+            yield f"{name} {turn}", seen, now(), x.grad

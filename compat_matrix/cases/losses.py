@@ -194,3 +194,11 @@ def _(torch):
     yield "refused", [raises(lambda how=how: options(**how)) for how in (
         {"chunking_method": "aspect_ratio:x"}, {"chunking_method": "by hand"}, {"batch_chunk_size": 0}, {"batch_chunk_size": 1.5}, {"acc_policy": "any"},
         {"acc_dtype": torch.int32})]
+
+
+@case("losses.ctc_of_nothing")
+def _(torch):
+    none = torch.tensor([], dtype=torch.long)
+    for size in ((0, 0, 4), (0, 2, 4), (2, 0, 4), (2, 2, 0)):
+        n = torch.zeros(size[1], dtype=torch.long)
+        yield f"{size}", raises(lambda: torch.nn.functional.ctc_loss(torch.ones(size), none, n, n, reduction="none"))

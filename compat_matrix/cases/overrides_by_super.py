@@ -152,3 +152,33 @@ def _(torch):
     module = torch.nn.Module()
     module.register_buffer("duck", Duck())
     yield "buffer", type(module.duck).__name__, [n for n, _ in module.named_buffers()]
+
+
+@case("overrides_by_super.operators_by_their_own_names")
+def _(torch):
+    """Subclasses, other objects and modes are told of operators of torch.ops as they were called."""
+    told, aten = [], torch.ops.aten
+
+    class Told(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            told.append((str(func), [t.__name__ for t in types], kwargs))
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    class Other:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return str(func), len(args), kwargs
+
+    class Mode(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            told.append((str(func), types, kwargs))
+            return func(*args, **(kwargs or {}))
+
+    x, one = torch.ones(3).as_subclass(Told), torch.ones(3)
+    yield "kinds", [type(r).__name__ for r in (aten.add.Tensor(x, one), aten.add(x, x, alpha=2), aten.cat.default([x, one]), aten.add.Tensor(one, one))]
+    yield "others", aten.mul.Tensor(Other(), one), aten.mul(one, Other()), aten.relu(Other())
+    with Mode():
+        aten.mul.Tensor(one, one)
+        aten.sum(one)
+    yield "told", told

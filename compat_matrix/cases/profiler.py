@@ -116,6 +116,29 @@ def _(torch):
     yield "turns", turns
 
 
+@case("profiler.steps_and_loaders")
+def _(torch):
+    """Steps of optimizers, their zero_grad, and what a loader gives are ranges of their own."""
+    data, m = torch.utils.data, torch.nn.Linear(4, 2)
+
+    class Own(torch.optim.SGD):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+
+    for name, kind, workers in (("sgd", torch.optim.SGD, 0), ("own", Own, 0), ("adam", torch.optim.Adam, 2)):
+        optimizer, heard = kind(m.parameters(), lr=0.1), {}
+        loader = data.DataLoader(data.TensorDataset(torch.ones(4, 4)), num_workers=workers)
+        with torch.autograd.profiler.profile() as prof:
+            for (x,) in loader:
+                optimizer.zero_grad()
+                m(x).sum().backward()
+                optimizer.step()
+        for e in prof.function_events:
+            if "#" in e.name:
+                heard[e.name] = heard.get(e.name, 0) + 1
+        yield name, heard
+
+
 @case("profiler.memory and operations")
 def _(torch):
     """What calls' results take, with what lies inside of ranges, and the floating point operations that are counted."""

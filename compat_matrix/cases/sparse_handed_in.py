@@ -103,6 +103,7 @@ each("sparse_handed_in.compared", compared, {
     "dense": "close(s, s.to_dense())", "dense, layouts apart": "close(s, s.to_dense(), check_layout=False)", "twice": "close(s, s * 2)",
     "other places": "close(s.coalesce(), torch.sparse_coo_tensor([[0, 2]], [1.0, 2.0], (3,)).coalesce())",
     "another number of places": "close(s.coalesce(), torch.sparse_coo_tensor([[0, 1, 2]], [1.0, 2.0, 3.0], (3,)).coalesce())",
+    "dims that are not sparse": "close(c.to_dense().to_sparse(), c.to_dense().to_sparse(1))",
     "in another order": "close(s, torch.sparse_coo_tensor([[1, 0]], [2.0, 1.0], (3,)).coalesce())", "size": "close(s, torch.zeros(4).to_sparse())",
     "rows": "close(c, c)", "rows twice": "close(c, c * 2)", "rows at other places": "close(c, torch.tensor([[0.0, 1.0], [2.0, 0.0]]).to_sparse_csr())",
     "rows and dense": "close(c, c.to_dense(), check_layout=False)", "rows and places": "close(c, c.to_sparse())",

@@ -393,6 +393,8 @@ def make_function(name, ops, method=False, register=True):
     arguments themselves (with their types: 1, 1.0 and True are equal) where they are structure.
     """
     recipes = Recipes(name, ops, method)
+    writing = [o for o in ops if o.out]  # the overloads that take `out`
+    writers = recipes if len(writing) in (0, len(ops)) else Recipes(name, writing, method)
     known = recipes.known
     if register:
         MADE.append(recipes)
@@ -446,7 +448,7 @@ def make_function(name, ops, method=False, register=True):
             if done:
                 return result
         try:
-            spec, flat = (recipes if recipes.policy is None else Recipes(name, ops, method)).find(args, kwargs)
+            spec, flat = (writers if recipes.policy is None else Recipes(name, writers.ops, method)).find(args, kwargs)
         except Overridden as e:
             return e.result
         except TypeError:

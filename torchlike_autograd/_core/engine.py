@@ -18,7 +18,7 @@ from .anomaly import failing
 from .arrivals import AS_IT_COMES
 from .asked import cuts_of, mark_useful, next_tape, targets_on
 from .hooks import modes_of, posthooks, prehooks, put_back, tensor_hooks
-from .leaving import arrive, finish_leaf, leaf_at, leave, places_of, settle, settle_arrived, settles_plainly
+from .leaving import arrive, finish_leaf, leaf_at, leave, places_of, settle, settle_arrived, settled_plainly
 from .nodes import Leaf, Nowhere, changes, numbered, observed
 from .passes import more_room, put_back_room
 from .plan import Plan, lost_besides, plan_for, stage_form
@@ -158,13 +158,13 @@ def run_tape(p, tape, grads):
     stop = _stop(tape, plan, plan.first, cuts)
     if stop:
         plan = plan_for(tape.prefix, roots, targets, cuts | stop, rest)
-    items = list(reversed(plan.items))
+    rest = [plan.items, 0]
     try:
-        ends = walk(p, tape, plan, items, grads, targets, cuts, lost)
+        ends = walk(p, tape, plan, rest, grads, targets, cuts, lost)
     except BaseException:
         if not p.keep_graph:
             with LOCK:
-                _free(tape, plan.saving.difference(_not_run(p, tape, items)))
+                _free(tape, plan.saving.difference(_not_run(p, tape, *rest)))
         raise
     with LOCK:  # another thread may want to run the tape for one of its values
         _pass_on(p, tape, plan, grads)
@@ -212,40 +212,42 @@ def _pass_on(p, tape, plan, grads):
             arrive(p, tape, slot, g)
 
 
-def walk(p, tape, plan: Plan, items, grads, targets, cuts, lost):
-    """Run the items of a plan, the last one first, which leave the list; `grads` is updated in place and ends with what leaves this tape.
+def walk(p, tape, plan: Plan, rest, grads, targets, cuts, lost):
+    """Run the items of a plan; `grads` is updated in place and ends with what leaves this tape.
 
-    lost: slots where undefined gradients arrived, updated likewise.
+    lost: slots where undefined gradients arrived, updated likewise; rest: filled with the items and the number of the one that is next, for where one fails.
 
     Leaves at which nothing more can arrive are accumulated before whatever is visible, as torch's engine runs their nodes first.
 
     After a visible node the rest is planned anew where a gradient did not come, or where someone registered or removed a hook.  Returns the ends that only
     undefined gradients reached.
     """
+    items, at, looked = plan.items, 0, False
     state, seen, last, done = thread.state, changes[0], float("inf"), set()
     modes, places = modes_of(state), None
     if p.arrived and any(type(item) is tuple for item in items):
         places = places_of(p, tape, plan)
         settle_arrived(p, places)
-    straight = native is not None and _goes_straight(p, tape)
-    try:
-        went = native.walk(p, tape, plan.items, grads, changes, plan.targets if settles_plainly(p, plan) else ()) if straight else 0
-    except BaseException:  # of a hook: what comes after it are the first stage to which all has come, and the rest
-        while items and not (type(items[-1]) is Stage and all(s in grads for s in items[-1].cots)):
-            items.pop()
-        raise
-    if went == len(items):
-        return list(plan.lost)
-    looked = went < 0  # the hooks of the next item have run, and changed what is watched
-    went = ~went if looked else went
-    del items[len(items) - went:]
-    for item in plan.items[:went]:
-        last = _ran(item, last, lost)
-        if type(item) is tuple and item[0] == "ready":
-            done.update(item[1])
-    item = plan.items[went - 1] if went else None
-    while items:
-        before, item = item, items.pop()
+    straight, ends = native is not None and _goes_straight(p, tape), settled_plainly(p, tape, plan, places)
+    while True:
+        if straight and tape.open:
+            try:
+                went = native.walk(p, tape, items, at, grads, changes, ends)
+            except BaseException:  # of a hook: what comes after it are the first stage to which all has come, and the rest
+                stages = (k for k in range(at, len(items)) if type(items[k]) is Stage and all(s in grads for s in items[k].cots))
+                rest[:] = items, next(stages, len(items))
+                raise
+            put_back(state, modes)
+            looked = went < 0  # the hooks of the next item have run, and changed what is watched
+            went, at = at, ~went if looked else went
+            for item in items[went:at]:
+                last = _ran(item, last, lost)
+                if type(item) is tuple and item[0] == "ready":
+                    done.update(item[1])
+        if at == len(items):
+            return [s for s in plan.lost if s not in done]
+        item, at = items[at], at + 1
+        rest[:] = items, at
         if type(item) is Stage:
             outs = run_stage(p, tape, item, [grads[s] for s in item.cots])
             for s in item.cots:
@@ -259,10 +261,12 @@ def walk(p, tape, plan: Plan, items, grads, targets, cuts, lost):
             stop = _stop(tape, item[1], item[1], cuts)
             if not stop:
                 continue
-            if type(before) is tuple and before[0] == "gradient":  # whose hooks have run
-                run_apart(p, tape, before, grads)
+            if at > 1 and type(items[at - 2]) is tuple and items[at - 2][0] == "gradient":  # whose hooks have run
+                run_apart(p, tape, items[at - 2], grads)
         elif item[0] in ("ready", "leaf"):
-            places = places_of(p, tape, plan, done) if places is None else places
+            if places is None:
+                places = places_of(p, tape, plan, done)
+                ends = settled_plainly(p, tape, plan, places)
             for slot in item[1]:
                 leaf = leaf_at(tape, slot)
                 if type(leaf) is Leaf and slot not in done:
@@ -289,10 +293,8 @@ def walk(p, tape, plan: Plan, items, grads, targets, cuts, lost):
             cuts, places = now, None
             left = tuple(sorted(s for s in grads if not _captured_here(p, tape, s) and not (s >= last and _ran_silently(tape, s))))
             plan = plan_for(tape.prefix, left, targets, cuts, lost_besides(lost, grads, last))
-            items[:], item = reversed(plan.items), None
-            if plan.first is not None:
-                items.append(("check", plan.first, (), ()))
-    return [s for s in plan.lost if s not in done]
+            items, at = plan.items if plan.first is None else [("check", plan.first, plan.first.checked(), plan.first.visited), *plan.items], 0
+            ends = settled_plainly(p, tape, plan, None)
 
 
 def _ran(item, last, lost):
@@ -382,9 +384,9 @@ def _free(tape, saving):
         release_kept(tape)
 
 
-def _not_run(p, tape, items):
+def _not_run(p, tape, items, at):
     """The nodes of a pass that failed which had not run: those of the items that are left, and the one that failed."""
-    for item in items:
+    for item in items[at:]:
         if type(item) is Stage:
             yield from (v.step.first for v in item.visits)
         elif type(item[1]) is Step:

@@ -44,9 +44,13 @@ def places_of(p, tape, plan, done=()):
 _age = attrgetter("serial")
 
 
-def settles_plainly(p, plan):
-    """Whether leaves that this tape alone gives gradients are accumulated without a look at the rest of the pass."""
-    return not (p.frontier or p.arrived or p.sparse or plan.lost) and p.arriving is None and thread.state not in AS_IT_COMES
+def settled_plainly(p, tape, plan, places):
+    """The ends of a plan at which `native.walk` may accumulate: a tuple where it has to see that they are as many leaves, a set where that is known."""
+    if p.sparse or plan.lost or p.undefined or p.arriving is not None or thread.state in AS_IT_COMES:
+        return ()
+    if places is None:
+        return () if p.frontier or p.arrived else plan.targets
+    return {s for s in plan.targets if type(leaf := leaf_at(tape, s)) is Leaf and places[leaf] == 1 and leaf not in p.arrived}
 
 
 def settle_arrived(p, places):
@@ -154,4 +158,4 @@ def finish_leaf(p, leaf, g):
         for f in list(leaf.posthooks.values()):
             f((), (arrived,))
 
-__all__ = ["arrive", "end_of", "finish_leaf", "leaf_at", "leave", "places_of", "settle", "settle_arrived", "settles_plainly"]
+__all__ = ["arrive", "end_of", "finish_leaf", "leaf_at", "leave", "places_of", "settle", "settle_arrived", "settled_plainly"]

@@ -9,6 +9,7 @@ from . import bind, publish, shapes
 from .dispatch import check_inplace, inplace, run
 from .hot import view
 from .indexing import found, put_plan, take_plan
+from .overriding import ACTIVE, asked
 
 
 def _with_self(call, args, /, **kwargs):
@@ -24,8 +25,13 @@ class OpOverload:
         self._overloadpacket, self._overloadname, self._call = packet, overload, call
         self.__name__ = f"{packet.__name__}.{overload}"
         self.__module__ = f"torch._ops.{packet._namespace}"
+        self.__qualname__ = self.name()
 
     def __call__(self, /, *args, **kwargs):
+        if ACTIVE:  # subclasses and modes are told of the overload itself
+            answered, out = asked(self, args, kwargs, bare={})
+            if answered:
+                return out
         if ("out" in kwargs) is not (self._overloadname == "out"):
             _refuse_by_schema(self, args, kwargs)
         try:
@@ -121,6 +127,10 @@ class OpOverloadPacket:
         self.__module__ = f"torch._ops.{namespace}"
 
     def __call__(self, /, *args, **kwargs):
+        if ACTIVE:
+            answered, out = asked(self, args, kwargs, bare={})
+            if answered:
+                return out
         try:
             return self._call(*args, **kwargs) if "self" not in kwargs else _with_self(self._call, args, **kwargs)
         except TypeError:

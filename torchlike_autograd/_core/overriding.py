@@ -182,13 +182,16 @@ def ask(func, found, types, args, kwargs, parsed=True):
     return NotImplemented
 
 
-def asked(func, args, kwargs, path=None, told=None):
-    """(whether somebody was asked, the answer) of a call of torch's parser, `told` its arguments if they are not `args`; TypeError where all decline."""
+def asked(func, args, kwargs, path=None, told=None, bare=None):
+    """(whether somebody was asked, the answer) of a call of torch's parser; TypeError where all decline.
+
+    told: its arguments if they are not `args`; bare: what is told in the place of no arguments by keyword.
+    """
     modes = here.modes and not here.all_off
     found = [] if here.off else found_in(arguments(args, kwargs))
     if not found and not modes:
         return False, None
-    out = ask(func, found, tuple(type(x) for x in found), told or args, kwargs or None)
+    out = ask(func, found, tuple(type(x) for x in found), told or args, kwargs or bare)
     if out is NotImplemented:
         lines = "".join(f"  - mode object {m}\n" for m in (here.modes[-1:] if modes else ())) + "".join(f"  - tensor subclass {type(x)}\n" for x in found)
         raise TypeError(f"Multiple dispatch failed for '{path or name_of(func)}'; all __torch_function__ handlers returned NotImplemented:\n\n{lines}\n"

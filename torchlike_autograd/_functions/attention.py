@@ -91,8 +91,9 @@ def _by_parts(query, key, value, mask, dropout_p, is_causal, scale, gqa):
         query, key, value = (cast(x, dtypes.float32) for x in (query, key, value))
         if mask is not None and mask.dtype.category == dtypes.FLOAT:
             mask = cast(mask, dtypes.float32)
-    factor = math.sqrt(_default_scale(query) if scale is None else scale)
-    query = _mul(query, factor)
+    scale = _default_scale(query) if scale is None else scale
+    factor = math.sqrt(abs(scale))
+    query = _mul(query, -factor if scale < 0 else factor)
     if is_causal:
         if mask is not None:
             raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
@@ -284,6 +285,8 @@ def torch_ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, r
     batched = log_probs.ndim == 3
     x = log_probs if batched else log_probs.unsqueeze(1)
     inputs, lengths = _lengths("input_lengths", input_lengths), _lengths("target_lengths", target_lengths)
+    if not x.numel():
+        raise RuntimeError("log_probs tensor must not be empty")
     _check_ctc(x, targets, inputs, lengths, blank)
     if targets.dtype.category != dtypes.INT:
         targets = targets.long()

@@ -87,6 +87,8 @@ def convolution_backward(grad_output, input, weight, bias_sizes, stride, padding
     """The gradients of a convolution for its input, weight and bias, None where the mask does not ask.  `bias_sizes` must fit the result, as in PyTorch."""
     from ..autograd._transforms import vjp  # cycle: transforms are made of functions
 
+    if groups <= 0:
+        raise RuntimeError(f"expected groups to be greater than 0, but got groups={groups}")
     wanted = [t for t, asked in zip((input, weight), output_mask) if asked]
     out: list = [None, None, None]
     if wanted:

@@ -340,10 +340,15 @@ def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=Fal
         start, step = int(start), int(step)
     kinds = tuple(number_kind(x) for x in (start, step))
     t = wrap(record_op(spec_of(OPS["_arange"], (("length", int(length)), ("dtype", _dtype(dtype))), kinds), (start, step))[0])
-    if out is not None and out.numel() not in (0, t.numel()):
-        warn(f"The number of elements in the out tensor of shape {list(out.shape)} is {out.numel()} which does not match the computed number of elements "
-             f"{t.numel()}. Note that this may occur as a result of rounding error. The out tensor will be resized to a tensor of shape ({t.numel()},).")
+    say_of_count(out, t.numel())
     return _steps_or("arange", t, out, device, requires_grad)
+
+
+def say_of_count(out, count):
+    """The warning of an `out` that numbers in a row do not fit."""
+    if out is not None and out.numel() not in (0, count):
+        warn(f"The number of elements in the out tensor of shape {list(out.shape)} is {out.numel()} which does not match the computed number of elements "
+             f"{count}. Note that this may occur as a result of rounding error. The out tensor will be resized to a tensor of shape ({count},).")
 
 
 def _check_bits(*numbers):

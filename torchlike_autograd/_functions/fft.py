@@ -10,6 +10,7 @@ from .._core.dispatch import run
 from .._core.shapes import wrap_dim
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
+from .create import say_of_count
 from .linalg import tensors
 from .norm import into
 
@@ -267,7 +268,8 @@ def _frequencies(name, ranges, n, d, out, dtype, device, requires_grad):
     arange = COMPOSITES["torch.arange"]
     parts = [arange(a, b, dtype=dtype, device=device) for a, b in ranges]
     result = named("mul")(parts[0] if len(parts) == 1 else named("cat")(parts), scale)
-    result = into(name, out, result)
+    say_of_count(out, result.numel())
+    result = into(name, out if out is None else out.resize_(result.shape), result)
     return result.requires_grad_() if requires_grad else result
 
 

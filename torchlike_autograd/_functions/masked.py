@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from .._core import dtypes
+from .._core import config, dtypes
 from .._core.composite import composite, named
 from .._core.shapes import wrap_dim
 from .activation import log_softmax, softmax
@@ -55,6 +55,22 @@ def _identity(name, own, order=None):
     if name == "logsumexp" and own.is_complex:
         return -math.inf
     return _bounds(name, own, name not in ("amin", "argmin"))
+
+
+@composite("torch.masked._reduction_identity")
+def reduction_identity(op_name, input, *args):
+    """A tensor without dims of what a masked reduction does not notice; None where there is nothing of the kind."""
+    name, own = op_name.rpartition(".")[-1], input.dtype
+    if name in ("mean", "var", "std"):
+        return None
+    if name == "median":
+        return full((), math.nan, dtype=own if own.category == dtypes.FLOAT else config.default_dtype(), device=input.device)
+    if name not in ("sum", "cumsum", "prod", "cumprod", "norm", "amax", "amin", "argmax", "argmin", "logsumexp", "logaddexp"):
+        raise NotImplementedError(f"identity of {name} on {own} input")
+    order = args[0] if name == "norm" and args else None
+    if order == -math.inf and own.category != dtypes.FLOAT:
+        raise AssertionError(f"input must be floating point, got {own}")
+    return full((), _identity(name, own, order), dtype=own, device=input.device)
 
 
 def _full_mask(input, mask):

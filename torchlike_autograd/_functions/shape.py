@@ -517,10 +517,10 @@ def strided_plan(input, size, stride, storage_offset):
         raise RuntimeError(f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}")
     base = input._tl_view.base if input._tl_view is not None and input._tl_view.base is not None else input
     if levels.mapped(input._tl_v) is None:
-        _check_storage(base, size, stride, offset)
+        _check_storage(base, size, stride, offset, input.dtype.itemsize)
     else:
         check_inside(input._tl_v.aval.shape, own, at, size, stride, offset)
-    for find in (lambda: input, lambda: base, lambda: whole_of(base)):
+    for find in (lambda: input, lambda: base, lambda: whole_of(base), lambda: _parts_in_memory(base)):
         source = find()
         if source is None or source.dtype is not input.dtype:
             continue
@@ -530,14 +530,18 @@ def strided_plan(input, size, stride, storage_offset):
     raise NotImplementedError("as_strided over memory that neither the tensor nor its base shows as elements of this dtype")
 
 
-def _check_storage(base, size, stride, offset):
-    item = base.dtype.itemsize
+def _parts_in_memory(base):
+    """Complex numbers as their parts lie in memory; None for others."""
+    return view_of(base, "view_as_real") if base.dtype.is_complex else None
+
+
+def _check_storage(base, size, stride, offset, item):
     need = shapes.reach(size, stride, offset) * item
     if base._tl_view is not None:  # an alias may show a part of its memory
         have = held(base._tl_cell) * base._tl_cell.value.aval.dtype.itemsize
     else:
         shape = base._tl_v.aval.shape
-        have = (shapes.numel(shape) if base._tl_laid is None else shapes.reach(shape, *base._tl_laid)) * item
+        have = (shapes.numel(shape) if base._tl_laid is None else shapes.reach(shape, *base._tl_laid)) * base.dtype.itemsize
     if need > shapes.LARGEST:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     if need > have:

@@ -47,6 +47,9 @@ def _no_dilation(x, dilation, transposed):
     return RuntimeError(f"dilation should be greater than zero, but got {shown}")
 
 
+_MOST_PADDING = (2**63 - 1) // 2  # of which twice is a number of 64 bits
+
+
 def _check_numbers(x, stride, padding, dilation, transposed, output_padding, groups):
     if any(p < 0 for p in padding):
         raise RuntimeError("negative padding is not supported")
@@ -101,6 +104,9 @@ def _check_shapes(x, weight, bias, stride, padding, dilation, transposed, groups
         given = f"Given {given}, weight" if transposed else "Given weight"
         raise RuntimeError(f"{given} of size {size}, expected bias to be 1-dimensional with {outputs} elements, but got bias of size "
                            f"{list(bias.shape)} instead")
+    for i, p in enumerate(padding):
+        if p > _MOST_PADDING:
+            raise RuntimeError(f"Given padding={p} at dimension {i} , expected padding to be at most {_MOST_PADDING}")
     if 0 in weight.shape[2:]:
         _refuse_empty_kernel(x, weight, transposed)
     if transposed:

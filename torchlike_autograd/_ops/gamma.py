@@ -113,7 +113,7 @@ _MOST_BELOW = 1 << 20  # terms of negative numbers, from farther away than which
 
 
 def _terms_below(x, q):
-    """The sum of the terms of negative numbers, which begin as large as those beside 0, and the first number that is not negative."""
+    """The sum of the terms of negative numbers, which begin as large as those beside 0 and may cancel them, and the first number that is not negative."""
     steps = jnp.where(q < 0, jnp.minimum(jnp.ceil(-q), _MOST_BELOW), 0)
 
     def add(state):
@@ -126,6 +126,10 @@ def _terms_below(x, q):
 
 @partials(_refused("zeta"), lambda t, out, x, q: t * -x * _zeta(x + 1, q))
 def _zeta(x, q):
+    return _in_double(*jnp.broadcast_arrays(x.astype(jnp.float64), q.astype(jnp.float64))).astype(jnp.result_type(x, q))
+
+
+def _in_double(x, q):
     below, above = _terms_below(x, q)
     far = (q > 1e8 * (1 + jnp.abs(x))) & (x > 1) & jnp.isfinite(q)  # the first terms of https://dlmf.nist.gov/25.11.E43: q ** -x may underflow before the sum does
     value = jnp.where(far, q ** (1 - x) * (1 / jnp.where(x == 1, 1, x - 1) + 0.5 / q), below + js.zeta(x, above))

@@ -115,8 +115,8 @@ def refuse(op, have, got, castable, statics, given, index=0, fits=True, single=F
         return True
     if op.key == "abs" and not have.is_complex and given[0].is_complex:
         return
-    if op.key == "ldexp.Tensor" and castable and given[-1] is have:
-        return  # the power has the dtype of the result too
+    if op.key == "ldexp.Tensor" and castable and not (given[0].is_floating_point and not given[-1].is_floating_point and not given[-1].is_complex):
+        return  # it multiplies by a power; only floats are scaled by whole exponents
     if op.key == "lerp.Tensor" and castable and len(set(given)) > 1:
         return  # a weight without dims: only then may the dtypes differ, and only then torch casts
     if statics.get("dtype") is not None:

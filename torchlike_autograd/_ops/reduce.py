@@ -357,7 +357,7 @@ def _std(x, dim, keepdim, correction, name="std and var"):
     return _var(x, dim, keepdim, correction, name, rooted=True)
 
 
-@op("var(Tensor self, bool unbiased=True) -> Tensor",
+@op("var(Tensor self, bool unbiased=True) -> Tensor", out=False,
     says=_few("var"), node="VarBackward0", empty="constant", opmath=True, saves={"self": ("self",)}, samples=_MOMENTS, kinks=_FLAT,
     errors=_FLOATS_ONLY)
 def var(self, *, unbiased=True):
@@ -381,7 +381,7 @@ def var_correction(self, *, dim=None, correction=None, keepdim=False):
     return _var(self, dim, keepdim, correction)
 
 
-@op("std(Tensor self, bool unbiased=True) -> Tensor",
+@op("std(Tensor self, bool unbiased=True) -> Tensor", out=False,
     says=_few("std"), node="StdBackward0", opmath=True, saves={"self": ("self", "result")}, samples=_MOMENTS, kinks=_FLAT,
     errors=_FLOATS_ONLY)
 def std(self, *, unbiased=True):

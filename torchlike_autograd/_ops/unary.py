@@ -575,7 +575,8 @@ def _trigamma(x):
 
 
 def _hurwitz(s, x):
-    """The sum of (x + k) ** -s over k >= 0; terms with a negative base are added one by one."""
+    """The sum of (x + k) ** -s over k >= 0, in double, as PyTorch's: those with a negative base, which are added one by one, may cancel the others."""
+    x, kind = x.astype(jnp.float64), x.dtype
     below = (x < 0) & (x != jnp.floor(x)) & jnp.isfinite(x)
 
     def step(state):
@@ -585,4 +586,4 @@ def _hurwitz(s, x):
 
     y, total = lax.while_loop(lambda state: jnp.any(below & (state[0] < 0)), step, (x, jnp.zeros_like(x)))
     whole = (x <= 0) & (x == jnp.floor(x))
-    return jnp.where(whole, _INF, total + special.zeta(jnp.full_like(y, s), jnp.where(whole, 1, y)))
+    return jnp.where(whole, _INF, total + special.zeta(jnp.full_like(y, s), jnp.where(whole, 1, y))).astype(kind)

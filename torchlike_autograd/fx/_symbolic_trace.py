@@ -72,7 +72,7 @@ PH = PHBase()
 
 
 class PHWithMeta(PHBase):
-    """A PH whose attributes go to the node's `meta`."""
+    """A PH whose attributes go to the node."""
 
     def __init__(self, ph_key=None):
         super().__init__()
@@ -192,6 +192,12 @@ class Tracer(TracerBase):
                 raise RuntimeError("``self`` argument cannot be part of *args expansion!")
             args, first = [self.root], 1
         given = names[first:total]
+        if isinstance(concrete_args, tuple) and concrete_args and co.co_flags & HAS_VARSTUFF and total == 1:  # for *args, each is one
+            for i, x in enumerate(concrete_args):
+                args.append(self.create_proxy("placeholder", f"input_{i}", (), {}))
+                if isinstance(x, PHBase):
+                    _transfer_attrs(x, args[-1].node)
+            return root_fn, args
         if isinstance(concrete_args, tuple):
             if len(given) != len(concrete_args):
                 raise RuntimeError(f"Tracing expected {len(given)} arguments but got {len(concrete_args)} concrete arguments")
@@ -254,7 +260,8 @@ def _trace(tracer, root, concrete_args):
     tracer.tensor_attrs = _tensor_attrs(tracer.root)
     if not isinstance(fn, types.FunctionType):
         raise AssertionError(f"Expected FunctionType, got {type(fn)}")
-    fn_globals = fn.__globals__
+    fn_globals, co = fn.__globals__, fn.__code__
+    tracer.graph._co_fields = {k: getattr(co, k) for k in ("co_name", "co_filename", "co_firstlineno")}
     fn, args = tracer.create_args_for_root(fn, is_module, concrete_args)
     cache = {}
 
@@ -290,8 +297,7 @@ def _specialised(tracer, name, value, sig):
         count += 1
         out = tracer.create_proxy("placeholder", f"{name}_{count}", default, {})
         if isinstance(x, PHBase):
-            if x is not PH:
-                out.node.meta.update(x.__dict__)
+            _transfer_attrs(x, out.node)
             return out
         if isinstance(x, base_types) and not isinstance(x, torch.Tensor):
             torch._assert(out == x, f"{name} has been specialized to have value {x} but got another value")
@@ -303,6 +309,14 @@ def _specialised(tracer, name, value, sig):
         return x
 
     return pytree.tree_map(leaf, value)
+
+
+def _transfer_attrs(fr, to):
+    """Let a node have the attributes of what stood for its argument, but for those that it has."""
+    for name in () if fr is PH else dir(fr):
+        value = getattr(fr, name)
+        if not callable(value) and not name.startswith("__") and not hasattr(to, name):
+            setattr(to, name, value)
 
 
 def _parameter(tracer, name, param, node):

@@ -22,6 +22,8 @@ _counter = itertools.count()
 def _exec_with_source(src, names, co_fields=None):
     """Run text whose lines are found by tracebacks."""
     key = f"<eval_with_key>.{next(_counter)}"
+    if co_fields:
+        key += f" from {co_fields['co_filename']}:{co_fields['co_firstlineno']} in {co_fields['co_name']}"
     linecache.cache[key] = len(src), None, src.splitlines(True), key
     exec(compile(src, key, "exec"), names)
 
@@ -193,7 +195,7 @@ class GraphModule(Module):
             self._in_spec, self._out_spec = codegen.pytree_info.in_spec, codegen.pytree_info.out_spec
         python_code = self._graph.python_code(root_module="self")
         self._code = python_code.src
-        type(self).forward = _forward_from_src(self._code, python_code.globals)
+        type(self).forward = _forward_from_src(self._code, python_code.globals, self._graph._co_fields)
         return python_code
 
     def add_submodule(self, target, m):
@@ -266,9 +268,9 @@ class GraphModule(Module):
 
     def __deepcopy__(self, memo):
         held = {k: v for k, v in self.__dict__.items() if k not in ("_graph", "_replace_hooks", "_create_node_hooks", "_erase_node_hooks", "_deepcopy_hooks")}
-        body = _CodeOnlyModule(copy.deepcopy(held, memo))
         base = next(t for t in type(self).__mro__ if t.__qualname__.split(".")[-1] != "GraphModuleImpl")
-        new = GraphModule.__new__(base)
+        memo[id(self)] = new = GraphModule.__new__(base)
+        body = _CodeOnlyModule(copy.deepcopy(held, memo))
         GraphModule.__init__(new, body, copy.deepcopy(self._graph))
         new.training = self.training
         for name, value in body.__dict__.items():
@@ -277,7 +279,7 @@ class GraphModule(Module):
         for name in ("_parameters", "_buffers", "_modules"):
             for k, v in body.__dict__[name].items():
                 new.__dict__[name].setdefault(k, v)
-        new.meta = copy.copy(getattr(self, "meta", {}))
+        new.meta = body.__dict__.get("meta", {})
         for hook in self._deepcopy_hooks:
             hook(new)
         return new

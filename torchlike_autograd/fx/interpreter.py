@@ -60,10 +60,13 @@ class Interpreter:
 
     def boxed_run(self, args_list):
         """`run` with a list that is emptied, so that nobody else holds the arguments."""
-        values = list(args_list)
-        args_list.clear()
         places = [n for n in self.graph.nodes if n.op == "placeholder"]
-        return self.run(initial_env=dict(zip(places, values, strict=True)))
+        if len(args_list) != len(places):
+            raise RuntimeError(f"Interpreter.boxed_run expected {len(places)} arguments for placeholders but received {len(args_list)} "
+                               f"({'extra' if len(args_list) > len(places) else 'missing'} arguments)")
+        env = dict(zip(places, args_list))
+        args_list.clear()
+        return self.run(initial_env=env)
 
     @contextlib.contextmanager
     def _set_current_node(self, node):

@@ -74,7 +74,7 @@ def _get_qualified_name(func):
         except Exception as e:
             raise RuntimeError("Unable to represent lambda") from e
     module = _module_of(func) or _find_module_of_method(func)
-    return f"{module}.{name}"
+    return f"{module.replace('torch._ops', 'torch.ops', 1)}.{name}"
 
 
 def _format_arg(arg, max_list_len=math.inf):

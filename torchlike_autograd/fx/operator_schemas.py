@@ -5,6 +5,10 @@ from __future__ import annotations
 import inspect
 from typing import NamedTuple
 
+import torchlike_autograd as torch
+
+from .codegen import is_from_torch
+
 
 class ArgsKwargsPair(NamedTuple):
     """Positional arguments, arguments by name."""
@@ -48,11 +52,20 @@ def of_node(node, root, only_kwargs):
 
 
 def check_for_mutable_operation(target, args, kwargs):
-    """RuntimeError for a function whose name says that it writes, such as `relu_`."""
+    """RuntimeError for a function of torch that writes: to its first argument (`relu_`), or to `out=` where it has one overload that does."""
     name = getattr(target, "__name__", "")
-    if name.endswith("_") and not name.endswith("__"):
-        raise RuntimeError(f"Tried to trace mutable operation {name}. FX only supports functional code, so operations that mutate operands in-place "
-                           "(e.g. via `out` arguments) are not supported")
+    packet = getattr(torch.ops.aten, name, None) if is_from_torch(target) and (name.endswith("_") or "out" in kwargs) else None
+    if packet is None:
+        return
+    first, *others = packet.overloads()
+    schema = str(getattr(packet, first)._schema)
+    if not name.endswith("_"):
+        if others or first != "default" or not schema.endswith(") -> Tensor"):
+            return
+        head, _, given = schema.removesuffix(") -> Tensor").partition("(")
+        schema = f"{head}.out({given}{', ' if '*, ' in given else ', *, '}Tensor(a!) out) -> Tensor(a!)"
+    raise RuntimeError(f"Tried to trace mutable operation {schema}. FX only supports functional code, so operations that mutate operands in-place "
+                       "(e.g. via `out` arguments) are not supported")
 
 
 __all__ = ["ArgsKwargsPair", "check_for_mutable_operation", "normalize_function", "normalize_module"]

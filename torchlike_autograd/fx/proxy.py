@@ -16,6 +16,7 @@ import torchlike_autograd as torch
 from .._core.overriding import activate
 from .graph import Graph, magic_methods, reflectable_magic_methods
 from .node import map_aggregate, map_arg
+from .traceback import get_current_meta, has_preserved_node_meta
 
 base_types = (str, int, float, bool, complex, torch.dtype, torch.Tensor, torch.device, torch.memory_format, torch.layout,
               torch.SymInt, torch.SymBool, torch.SymFloat)
@@ -26,6 +27,10 @@ activate()  # functions look at their arguments from now on
 
 class TraceError(ValueError):
     """What is done to a Proxy cannot be recorded."""
+
+
+_CARRIED = ("stack_trace", "nn_module_stack", "torch_fn", "source_fn_stack", "original_aten", "recompute", "ac_graph_id", "has_backward_hook",
+            "quantization_tag", "_numeric_debug_handle", "custom", "partitioner_tag")  # what new nodes have of the one that runs
 
 
 class Scope:
@@ -70,7 +75,10 @@ class TracerBase:
             check_for_mutable_operation(target, args, kwargs)
         node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
         self.node_name_to_scope[node.name] = self.scope.module_path, self.scope.module_type
-        if self.module_stack:
+        if has_preserved_node_meta():
+            now = get_current_meta()
+            node.meta.update({k: copy.copy(now[k]) for k in _CARRIED if k in now})
+        elif self.module_stack:
             node.meta["nn_module_stack"] = copy.copy(self.module_stack)
         return node
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from copy import deepcopy
 from itertools import chain
 from typing import Any
 
 from .._core import defaults as _defaults  # noqa: F401
+from .._core import profiling as _profiling
 from .._core.execute import settle
 from .._core.nodes import RemovableHandle
 from .._core.saying import warn
 from .._core.spread import spread_as
 from .._tensor import Tensor, wrap
 from ..autograd.grad_mode import enable_grad, no_grad
+from ..autograd.profiler import record_function
 from ..nn.parameter import Parameter
 from ..utils._foreach_utils import _group_tensors_by_device_and_dtype
 from ._written import *  # noqa: F403
@@ -23,6 +26,14 @@ from ._written import *  # noqa: F403
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
 ParamsT = Iterable  # of Tensors, of (name, Tensor) or of dicts
+
+
+_NO_RANGE = nullcontext()
+
+
+def _ranged(name):
+    """A range of a profile, where one is collected."""
+    return _NO_RANGE if _profiling.current() is None else record_function(name())
 
 
 class _RequiredParameter:
@@ -110,11 +121,9 @@ class Optimizer:
 
     @staticmethod
     def profile_hook_step(func):
-        """`func` with the hooks before and after it."""
+        """`func` with the hooks before and after it; a range of its own in a profile."""
 
-        @functools.wraps(func)
-        def wrapper(*args, **kwargs):
-            self = args[0]
+        def hooked(self, args, kwargs):
             for hook in (*_global_optimizer_pre_hooks.values(), *self._optimizer_step_pre_hooks.values()):
                 result = hook(self, args, kwargs)
                 if result is None:
@@ -127,6 +136,11 @@ class Optimizer:
             for hook in (*self._optimizer_step_post_hooks.values(), *_global_optimizer_post_hooks.values()):
                 hook(self, args, kwargs)
             return out
+
+        @functools.wraps(func)
+        def wrapper(*args, **kwargs):
+            with _ranged(lambda: f"Optimizer.step#{type(args[0]).__name__}.step"):
+                return hooked(args[0], args, kwargs)
 
         return wrapper
 
@@ -170,6 +184,10 @@ class Optimizer:
 
     def zero_grad(self, set_to_none=True):
         """Drop the gradients, or fill them with zeros."""
+        with _ranged(lambda: self._zero_grad_profile_name):
+            self._zero_all(set_to_none)
+
+    def _zero_all(self, set_to_none):
         for group in self.param_groups:
             for p in group["params"]:
                 own = type(p) is Parameter or type(p) is Tensor  # another class may say where its gradient is

@@ -194,6 +194,8 @@ def _compare_tensors(a, b, rtol, atol, equal_nan, check_dtype, check_stride, che
 def _compare_sparse(a, b, rtol, atol, equal_nan):
     """Of one layout: the indices have to be equal, the values close."""
     kind = str(a.layout).rpartition("_")[2].upper()
+    if kind == "COO" and a.sparse_dim() != b.sparse_dim():
+        return f"The number of sparse dimensions in sparse COO tensors does not match: {a.sparse_dim()} != {b.sparse_dim()}"
     if kind == "COO" and not (a.is_coalesced() and b.is_coalesced()):  # sums keep more places apart than torch's do, until they are coalesced
         a, b = a.coalesce(), b.coalesce()
     if a._nnz() != b._nnz():

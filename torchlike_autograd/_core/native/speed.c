@@ -143,6 +143,7 @@ static PyObject *speed_set_up(PyObject *module, PyObject *args, PyObject *names)
         {"Prefix", "memo", &prefix_memo},
         {"Prefix", "next", &prefix_next}, {"Prefix", "notes", &prefix_notes}, {"Prefix", "aval", &prefix_aval}, {"Prefix", "needs", &prefix_needs}, {"Prefix", "first", &prefix_first},
         {"ThreadState", "tape", &st_tape}, {"ThreadState", "grad", &st_grad}, {"ThreadState", "root", &st_root}, {"ThreadState", "anomaly", &st_anomaly},
+        {"ThreadState", "inference", &st_inference}, {"ThreadState", "saved_hooks", &st_saved_hooks}, {"ThreadState", "extra", &st_extra},
         {"Counter", "n", &counter_n}, {"Counter", "writer", &counter_writer},
         {"Cell", "value", &cell_value}, {"Cell", "counter", &cell_counter}, {"Cell", "layout", &cell_layout}, {"Cell", "n", &cell_n},
         {"View", "base", &view_base}, {"View", "chain", &view_chain}, {"View", "creation", &view_creation}, {"View", "under", &view_under},
@@ -224,6 +225,7 @@ PyMODINIT_FUNC PyInit__torchlike_speed(void)
     s_gradient = PyUnicode_InternFromString("gradient");
     s_ready = PyUnicode_InternFromString("ready");
     s_check = PyUnicode_InternFromString("check");
+    s_casts = PyUnicode_InternFromString("casts");
     s_no_grad = PyUnicode_InternFromString("no_grad");
     s_op = PyUnicode_InternFromString("op");
     s_backward = PyUnicode_InternFromString("backward");
@@ -232,7 +234,7 @@ PyMODINIT_FUNC PyInit__torchlike_speed(void)
     ZERO = PyLong_FromLong(0);
     ONE = PyLong_FromLong(1);
     no_numbers = PyTuple_New(0);
-    if (!s_op || !s_backward || !s_kinds[0] || !s_kinds[1] || !s_kinds[2] || !s_kinds[3] || !s_flushes || !s_hits || !s_simple || !s_state || !s_pattern || !s_derivative || !s_default || !s_no_grad || !s_gradient || !s_ready || !s_check || !ZERO || !ONE || !no_numbers)
+    if (!s_op || !s_backward || !s_kinds[0] || !s_kinds[1] || !s_kinds[2] || !s_kinds[3] || !s_flushes || !s_hits || !s_simple || !s_state || !s_pattern || !s_derivative || !s_default || !s_no_grad || !s_gradient || !s_ready || !s_check || !s_casts || !ZERO || !ONE || !no_numbers)
         return NULL;
     if (PyType_Ready(&StateType) < 0 || ready_functions() < 0 || PyType_Ready(&GradientType) < 0)
         return NULL;

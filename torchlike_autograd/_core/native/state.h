@@ -91,7 +91,7 @@ static PyObject *lock_acquire, *lock_release;
 static PyObject *py_record_op, *py_read, *py_enter, *py_follow, *py_lead_nowhere, *py_view, *py_links, *py_write, *py_numbers, *py_sent, *py_device_array, *py_accumulate, *py_note, *py_await_codes, *py_spare, *py_checked, *py_retain, *py_release_kept, *py_edges_lead, *py_second_time, *py_lay;
 static PyObject *watched, *immediate, *stats, *credits, *serials, *ADD, *py_flush, *py_value_at, *py_number_at;
 static PyObject *no_numbers, *LEAF, *INPLACE, *NOGRAD, *ZERO, *ONE;
-static PyObject *s_flushes, *s_hits, *s_simple, *s_state, *s_default, *s_no_grad, *s_pattern, *s_gradient, *s_ready, *s_check, *s_derivative;
+static PyObject *s_flushes, *s_hits, *s_simple, *s_state, *s_default, *s_no_grad, *s_pattern, *s_gradient, *s_ready, *s_check, *s_casts, *s_derivative;
 
 static Py_ssize_t v_array, v_aval, v_leaf, v_needs, v_seen, v_slot, v_tape;
 static Py_ssize_t tape_prefix, tape_values, tape_inputs, tape_slots, tape_floats, tape_ints, tape_seen, tape_leaves, tape_extra,
@@ -104,7 +104,7 @@ static Py_ssize_t program_compiled, program_donates, program_sources, program_nu
 static Py_ssize_t leaf_grad, leaf_off, leaf_hooks, leaf_post, leaf_prehooks, leaf_posthooks, simple_arrivals, simple_checked, simple_first, simple_prefix, simple_saving;
 static Py_ssize_t simple_ones, simple_form, simple_reads, simple_numbers;
 static Py_ssize_t prefix_memo, prefix_next, prefix_notes, prefix_aval, prefix_needs, prefix_first;
-static Py_ssize_t st_tape, st_grad, st_root, st_anomaly;
+static Py_ssize_t st_tape, st_grad, st_inference, st_saved_hooks, st_extra, st_root, st_anomaly;
 static Py_ssize_t counter_n, counter_writer;
 static Py_ssize_t cell_value, cell_counter, cell_layout, cell_n;
 static Py_ssize_t view_base, view_chain, view_creation, view_under, view_geometry, view_bent;

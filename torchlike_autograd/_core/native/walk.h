@@ -131,10 +131,11 @@ static int look_at(PyObject *pass, PyObject *tape, PyObject *item, PyObject *gra
 }
 
 /* Accumulate the leaves at slots to which nothing more comes (leaving.settle); 0 where Python has to: somebody watches leaves, or a gradient has a graph.
-   ends: where this walk ends; *plain: whether that is at as many leaves, -1 where it was not asked before. */
+   ends: see leaving.settled_plainly; *plain: whether they are as many leaves, -1 where it was not asked before. */
 static int settle(PyObject *tape, PyObject *slots, PyObject *grads, PyObject *ends, int *plain)
 {
-    if (*plain < 0 && (*plain = different_leaves(tape, ends)) < 0)
+    int known = PyAnySet_Check(ends);
+    if (*plain < 0 && (*plain = known ? 1 : different_leaves(tape, ends)) < 0)
         return -1;
     for (Py_ssize_t i = 0; *plain && i < PyTuple_GET_SIZE(slots); i++) {
         PyObject *slot = PyTuple_GET_ITEM(slots, i), *g = PyDict_GetItemWithError(grads, slot), *leaf = IS_NONE(g) ? NULL : leaf_at(tape, slot);
@@ -142,7 +143,10 @@ static int settle(PyObject *tape, PyObject *slots, PyObject *grads, PyObject *en
             return -1;
         if (IS_NONE(g))
             continue;
-        if (leaf == NULL || observed(leaf) || truth(SLOT(g, v_needs)))
+        int mine = known ? PySet_Contains(ends, slot) : 1;
+        if (mine < 0)
+            return -1;
+        if (!mine || leaf == NULL || observed(leaf) || truth(SLOT(g, v_needs)))
             return 0;
         Py_INCREF(g);
         if (PyDict_DelItem(grads, slot) < 0) {
@@ -165,15 +169,27 @@ static int any_freed(PyObject *tape, PyObject *firsts)
     return 0;
 }
 
-/* walk(pass, tape, items, grads, changes, ends): how many items were run, in grads; -1 - n where somebody registered or removed a hook while item n was looked at.
-   For a pass that accumulates without a graph, levels or anomaly mode, over this thread's open tape.  ends: the slots where it leaves the tape; () where Python
-   accumulates the leaves there. */
+/* Whether a hook left modes of its thread changed that a pass puts back (hooks.put_back). */
+static int left_modes(PyObject *st, PyObject *const *modes)
+{
+    return SLOT(st, st_grad) != modes[0] || SLOT(st, st_inference) != modes[1] || SLOT(st, st_saved_hooks) != modes[2] ||
+           PyDict_GetItemWithError(SLOT(st, st_extra), s_casts) != modes[3];
+}
+
+/* walk(pass, tape, items, start, grads, changes, ends): the number of the item that is next, after those from start on were run, in grads; -1 - n where somebody
+   registered or removed a hook while item n was looked at.  It ends too where a hook left modes changed, which Python puts back.
+   For a pass that accumulates without a graph, levels or anomaly mode, over this thread's open tape.  ends: see leaving.settled_plainly. */
 static PyObject *speed_walk(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
-    PyObject *pass = args[0], *tape = args[1], *items = args[2], *grads = args[3], *changes = args[4], *ends = args[5], *st = state();
+    PyObject *pass = args[0], *tape = args[1], *items = args[2], *grads = args[4], *changes = args[5], *ends = args[6], *st = state();
     PyObject *seen = st == NULL ? NULL : Py_NewRef(PyList_GET_ITEM(changes, 0));
-    Py_ssize_t n = PyList_GET_SIZE(items), k = 0;
-    int done = seen == NULL ? -1 : 1, changed = 0, plain = PyTuple_GET_SIZE(ends) ? -1 : 0;
+    Py_ssize_t n = PyList_GET_SIZE(items), k = PyLong_AsSsize_t(args[3]);
+    PyObject *modes[4] = {NULL};
+    if (st != NULL) { /* only compared, never read */
+        modes[0] = SLOT(st, st_grad), modes[1] = SLOT(st, st_inference), modes[2] = SLOT(st, st_saved_hooks);
+        modes[3] = PyDict_GetItemWithError(SLOT(st, st_extra), s_casts);
+    }
+    int done = seen == NULL ? -1 : 1, changed = 0, plain = PyObject_Size(ends) > 0 ? -1 : 0;
     for (; done == 1 && k < n; k++) {
         PyObject *item = PyList_GET_ITEM(items, k);
         if (SLOT(tape, tape_open) != Py_True || SLOT(st, st_anomaly) != Py_None)
@@ -189,6 +205,10 @@ static PyObject *speed_walk(PyObject *module, PyObject *const *args, Py_ssize_t 
             changed = done == 1 && now != seen && PyObject_RichCompareBool(now, seen, Py_EQ) != 1;
             if (changed)
                 break;
+            if (done == 1 && left_modes(st, modes)) {
+                k++;
+                break;
+            }
         }
         else if (PyTuple_CheckExact(item) && PyTuple_GET_ITEM(item, 0) == s_ready)
             done = settle(tape, PyTuple_GET_ITEM(item, 1), grads, ends, &plain);

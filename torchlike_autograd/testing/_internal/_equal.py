@@ -12,11 +12,12 @@ from ..._functions.data import as_tensor
 from ..._functions.storages import TypedStorage
 from ..._tensor import Tensor
 from ...nn import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
+from ...utils.data.dataset import Subset
 from .._comparison import _compare_numbers, _compare_tensors, _placed, _tolerances
 
 _ARRAYS = (Tensor, np.ndarray)
 _NUMBERS = (int, float, complex, np.number, np.bool_)
-_IN_ORDER = (Sequence, ModuleList, ParameterList, Sequential)
+_IN_ORDER = (Sequence, ModuleList, ParameterList, Sequential, Subset)
 _NAMED = (Mapping, ModuleDict, ParameterDict)
 _BOOLS = (bool, np.bool_)
 

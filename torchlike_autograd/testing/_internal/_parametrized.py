@@ -72,7 +72,7 @@ def reparametrize(parametrizer, adapter_fn):
     def decorate(fn):
         def variants(test, generic_cls, device_cls):
             for made, name, kwargs, decorators in parametrizer._parametrize_test(test, generic_cls, device_cls):
-                for changed in adapter_fn(name, kwargs):
+                for changed in filter(None, adapter_fn(name, kwargs)):  # None leaves a set out
                     yield made, changed[0], changed[1], decorators
 
         fn.parametrize_fn = variants

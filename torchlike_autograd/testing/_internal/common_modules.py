@@ -175,7 +175,7 @@ module_db = [
     _module("CrossEntropyLoss", lambda t: [((), (t(3, 4), _index(t, 4)))]), _module("NLLLoss", lambda t: [((), (t(3, 4), _index(t, 4)))]),
     *(_module(n, lambda t: [((3, 4), (t(2, 3),))]) for n in ("RNNCell", "GRUCell", "LSTMCell")),
     *(_module(n, lambda t: [((3, 4), (t(5, 2, 3),))], train_and_eval_differ=True) for n in ("RNN", "GRU", "LSTM")),
-    _module("MultiheadAttention", lambda t: [((4, 2), (t(3, 2, 4),) * 3)], train_and_eval_differ=True),
+    _module("MultiheadAttention", lambda t: [((4, 2), tuple(t(3, 2, 4) for _ in range(3)))], train_and_eval_differ=True),
     _module("TransformerEncoderLayer", lambda t: [((4, 2, 8, 0.0), (t(3, 2, 4),))], train_and_eval_differ=True),
     _module("TransformerDecoderLayer", lambda t: [((4, 2, 8, 0.0), (t(3, 2, 4), t(2, 2, 4)))]),
     _module("TransformerEncoder", lambda t: [((_nn.TransformerEncoderLayer(4, 2, 8, 0.0), 2), (t(3, 2, 4),))], train_and_eval_differ=True),

@@ -27,11 +27,13 @@ from ..._core.devices import accelerator
 from ..._core.saying import warn
 from ..._functions.random import Generator, default_generator
 from ..._tensor import Tensor, from_array
+from ...autograd import _profiler_enabled
+from ...autograd.profiler import record_function
 from ._utils.collate import default_collate, default_convert
 from ._utils.pin_memory import pin_memory as pinned
-from .datapipes.datapipe import IterDataPipe
+from .datapipes.datapipe import IterDataPipe, MapDataPipe
 from .dataset import IterableDataset, Subset, TensorDataset
-from .graph_settings import apply_random_seed, apply_shuffle_settings
+from .graph_settings import apply_random_seed, apply_sharding, apply_shuffle_settings
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, _T_co, draw_seed
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
@@ -275,9 +277,11 @@ def own_copy(x, memo=None):
     if id(x) in memo:
         return memo[id(x)]
     kind = type(x)
-    if kind in (list, dict, set, collections.deque):
+    if kind in (list, tuple, dict, set, collections.deque):
         if len(x) > _MOST:
             return x
+        if kind is tuple:
+            return tuple([own_copy(y, memo) for y in x])
         out = memo[id(x)] = copy.copy(x)
         if kind is list:
             out[:] = [own_copy(y, memo) for y in x]
@@ -312,12 +316,16 @@ class _Worker:
         default_generator.manual_seed(seed)
         random.seed(seed)
         np.random.seed(np.random.SeedSequence([self.i, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]).generate_state(4))
+        if isinstance(self.info.dataset, (IterDataPipe, MapDataPipe)):
+            apply_sharding(self.info.dataset, self.info.num_workers, self.i)
         if self.loader.worker_init_fn is not None:
             self.loader.worker_init_fn(self.i)
         self.fetcher = _fetcher(self.info.dataset, self.loader)
 
-    def restart(self):
-        """Begin an epoch with the random state and the dataset object that there are."""
+    def restart(self, seed=None):
+        """Begin an epoch with the random state and the dataset object that there are; its pipes draw by this seed."""
+        if seed is not None:
+            apply_random_seed(self.info.dataset, Generator().manual_seed(seed))
         self.active, self.ready, self.clock = True, None, 0.0
         self.waiting.clear()
         self._inside(self._refetch)
@@ -397,6 +405,8 @@ _REPLICAS = ("For multiprocessing data-loading, this could be caused by not prop
 class _BaseDataLoaderIter:
     """What the iterators of a DataLoader have in common; one of a program's own says by `_next_data` what comes next."""
 
+    _shared_seed = None
+
     def __init__(self, loader):
         self._dataset, self._dataset_kind, self._auto_collation = loader.dataset, loader._dataset_kind, loader._auto_collation
         self._drop_last, self._collate_fn, self._timeout, self._persistent_workers = (
@@ -407,16 +417,22 @@ class _BaseDataLoaderIter:
         if loader.pin_memory and not self._pin_memory:
             warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used.")
         self._sampler_iter = iter(self._index_sampler)
-        if isinstance(self._dataset, IterDataPipe):
-            apply_random_seed(self._dataset, Generator().manual_seed(draw_seed(loader.generator)))
+        self._share_seed(loader)
         self._base_seed = draw_seed(loader.generator)
         self._num_yielded, self._profile_name = 0, f"enumerate(DataLoader)#{type(self).__name__}.__next__"
 
     def __iter__(self):
         return self
 
+    def _share_seed(self, loader):
+        """Draw the seed from which the pipes of the dataset, in all workers alike, get theirs."""
+        if isinstance(self._dataset, IterDataPipe):
+            self._shared_seed = draw_seed(loader.generator)
+            apply_random_seed(self._dataset, Generator().manual_seed(self._shared_seed))
+
     def _reset(self, loader, first_iter=False):
         self._sampler_iter, self._num_yielded = iter(self._index_sampler), 0
+        self._share_seed(loader)
         self._IterableDataset_len_called = loader._IterableDataset_len_called
 
     def _next_index(self):
@@ -426,6 +442,12 @@ class _BaseDataLoaderIter:
         raise NotImplementedError
 
     def __next__(self):
+        if not _profiler_enabled():
+            return self._counted_data()
+        with record_function(self._profile_name):
+            return self._counted_data()
+
+    def _counted_data(self):
         data = self._next_data()
         self._num_yielded += 1
         told = self._IterableDataset_len_called
@@ -449,6 +471,8 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
         for name, value in (("timeout", self._timeout), ("num_workers", self._num_workers)):
             if value != 0:
                 raise AssertionError(f"_SingleProcessDataLoaderIter requires {name} == 0")
+        if isinstance(self._dataset, (IterDataPipe, MapDataPipe)):
+            apply_sharding(self._dataset, 1, 0)
         self._dataset_fetcher = _fetcher(self._dataset, loader)
 
     def _next_data(self):
@@ -466,10 +490,10 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._reset(loader, first_iter=True)
 
     def _reset(self, loader, first_iter=False):
+        super()._reset(loader)
         if not first_iter:
-            super()._reset(loader)
-            for w in self._workers:  # they go on with their seeds: none is drawn, as in torch
-                w.restart()
+            for w in self._workers:  # they go on with their seeds: none is drawn, as in torch, but for pipes
+                w.restart(self._shared_seed)
         self._worker_queue_idx_cycle, self._tl_turns = itertools.cycle(range(self._num_workers)), collections.deque()
         for _ in range(self._num_workers * self._prefetch_factor):
             self._try_put_index()

@@ -1,42 +1,64 @@
-"""torch.utils.data.graph_settings (layer 8): what a loader sets in all pipes that its dataset is made of.
-
-What differs: pipes are found in the attributes of pipes and in lists, tuples and dicts there (torch pickles them).  Pipes that shard are not there.
-"""
+"""torch.utils.data.graph_settings (layer 8): what a loader sets in all pipes that its dataset is made of."""
 
 from __future__ import annotations
 
+import inspect
+
 from ..._core import publish as _publish
 from ..._core.saying import warn
-from .datapipes.datapipe import IterDataPipe, MapDataPipe
-from .datapipes.iter import Shuffler
+from .datapipes.iter.sharding import SHARDING_PRIORITIES
+from .graph import traverse_dps
 from .sampler import draw_seed
 
-__all__ = ["apply_random_seed", "apply_shuffle_settings"]
+__all__ = ["apply_random_seed", "apply_sharding", "apply_shuffle_seed", "apply_shuffle_settings", "get_all_graph_pipes"]
 
 
-def _pipes(x, found):
-    """The pipes in `x`, each once, before those that it is made of."""
-    if isinstance(x, (IterDataPipe, MapDataPipe)):
-        if id(x) not in found:
-            found[id(x)] = x
-            _pipes(vars(x), found)
-    elif type(x) in (list, tuple):
-        for part in x:
-            _pipes(part, found)
-    elif type(x) is dict:
-        _pipes(list(x.values()), found)
+def get_all_graph_pipes(graph):
+    """The pipes of a graph, each once, before those that it is made of."""
+    found: dict = {}
+
+    def walk(graph):
+        for key, (pipe, inner) in graph.items():
+            if key not in found:
+                found[key] = pipe
+                walk(inner)
+
+    walk(graph)
     return list(found.values())
+
+
+def _with(datapipe, *methods):
+    """The pipes that a pipe is made of (it is one of them) which have these methods."""
+    return [p for p in get_all_graph_pipes(traverse_dps(datapipe)) if all(inspect.ismethod(getattr(p, m, None)) for m in methods)]
+
+
+def apply_sharding(datapipe, num_of_instances, instance_id, sharding_group=SHARDING_PRIORITIES.DEFAULT):
+    """`datapipe`, whose sharding pipes were told which part is theirs; RuntimeError where one is made of another."""
+    def walk(graph, applied):
+        for pipe, inner in graph.values():
+            mine = applied
+            if inspect.ismethod(getattr(pipe, "apply_sharding", None)):
+                if applied is not None:
+                    raise RuntimeError("Sharding twice on a single pipeline is likely unintended and will cause data loss. "
+                                       f"Sharding already applied to {applied} while trying to apply to {pipe}")
+                takes_group = len(inspect.signature(pipe.apply_sharding).parameters) >= 3
+                pipe.apply_sharding(num_of_instances, instance_id, **({"sharding_group": sharding_group} if takes_group else {}))
+                mine = pipe
+            walk(inner, mine)
+
+    walk(traverse_dps(datapipe), None)
+    return datapipe
 
 
 def apply_shuffle_settings(datapipe, shuffle=None):
     """`datapipe` with its shufflers switched on or off; with one at its end (and a warning) where it has none to switch on."""
     if shuffle is None:
         return datapipe
-    shufflers = [p for p in _pipes(datapipe, {}) if hasattr(p, "set_shuffle") and hasattr(p, "set_seed")]
+    shufflers = _with(datapipe, "set_shuffle", "set_seed")
     if not shufflers and shuffle:
         warn("`shuffle=True` was set, but the datapipe does not contain a `Shuffler`. Adding one at the end. Be aware that the default buffer size might "
              "not be sufficient for your task.")
-        datapipe = Shuffler(datapipe)
+        datapipe = datapipe.shuffle()
         shufflers = [datapipe]
     for p in shufflers:
         p.set_shuffle(shuffle)
@@ -45,10 +67,15 @@ def apply_shuffle_settings(datapipe, shuffle=None):
 
 def apply_random_seed(datapipe, rng):
     """`datapipe`, each pipe that draws with a seed from the generator."""
-    for p in _pipes(datapipe, {}):
-        if hasattr(p, "set_seed"):
-            p.set_seed(draw_seed(rng))
+    for p in _with(datapipe, "set_seed"):
+        p.set_seed(draw_seed(rng))
     return datapipe
+
+
+def apply_shuffle_seed(datapipe, rng):
+    """`apply_random_seed` by its old name."""
+    warn("`apply_shuffle_seed` is deprecated since 1.12 and will be removed in the future releases. Please use `apply_random_seed` instead.", FutureWarning)
+    return apply_random_seed(datapipe, rng)
 
 
 __getattr__ = _publish.missing("torch.utils.data.graph_settings")

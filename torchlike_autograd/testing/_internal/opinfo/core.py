@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import unittest
+from typing import NamedTuple
 
 from ...._core import publish as _publish
 from ...._tensor import Tensor
@@ -253,6 +254,18 @@ class OpInfo:
         """Samples that must raise."""
         return iter(self.error_inputs_func(self, device, **kwargs) if self.error_inputs_func is not None else ())
 
+    def sample_inputs_sparse(self, layout, device, dtype, requires_grad=False, **kwargs):
+        """Samples of another layout, of which this package has none."""
+        raise unittest.SkipTest(f"there are no samples of {self.full_name} of layout {layout} in this package")
+
+    def sample_inputs_sparse_coo(self, device, dtype, requires_grad=False, **kwargs):
+        """Those of layout COO."""
+        return self.sample_inputs_sparse("sparse_coo", device, dtype, requires_grad, **kwargs)
+
+    def sample_inputs_sparse_csr(self, device, dtype, requires_grad=False, **kwargs):
+        """Those of layout CSR."""
+        return self.sample_inputs_sparse("sparse_csr", device, dtype, requires_grad, **kwargs)
+
     # What is supported
 
     def get_decorators(self, test_class, test_name, device, dtype, param_kwargs):
@@ -307,6 +320,13 @@ def _elementwise(self, device, dtype, requires_grad, **kwargs):
     return [SampleInput(made(*shape), kwargs=dict(keywords)) for shape in ((S, S), (), (S,))]
 
 
+class NumericsFilter(NamedTuple):
+    """Where a reference says nothing (a function of a tensor to a mask), and what stands there instead."""
+
+    condition: object
+    safe_val: object
+
+
 class UnaryUfuncInfo(OpInfo):
     """An operator of one operand, element by element."""
 
@@ -321,13 +341,15 @@ class BinaryUfuncInfo(OpInfo):
     """An operator of two operands, element by element."""
 
     _own = {"lhs_make_tensor_kwargs": {}, "rhs_make_tensor_kwargs": {}, "always_returns_bool": False, "supports_rhs_python_scalar": True,
-            "supports_one_python_scalar": False, "supports_two_python_scalars": False}
+            "supports_one_python_scalar": False, "supports_two_python_scalars": False,
+            "sample_kwargs": lambda device, dtype, input: ({}, {})}
 
 
 class ReductionOpInfo(OpInfo):
     """An operator that reduces dims."""
 
     _own = {"identity": None, "nan_policy": None, "supports_multiple_dims": True, "result_dtype": None, "complex_to_real": False,
+            "promotes_int_to_int64": False,
             "generate_args_kwargs": lambda t, dim=None, keepdim=False: iter([((), {})])}
 
 
@@ -340,7 +362,7 @@ class SpectralFuncType(enum.Enum):
 class SpectralFuncInfo(OpInfo):
     """A Fourier transform."""
 
-    _own = {"ndimensional": None, "n_dimensional": None}
+    _own = {"ndimensional": None}
 
 
 class ShapeFuncInfo(OpInfo):

@@ -116,8 +116,8 @@ def generate_elementwise_binary_with_scalar_samples(op, *, device, dtype, requir
 
 
 def generate_elementwise_binary_with_scalar_and_type_promotion_samples(op, *, device, dtype, requires_grad=False):
-    """A tensor of a comparison (or of logic) and a number of a higher kind; nothing for other operators."""
-    if op.name in ("eq", "ne", "gt", "ge", "lt", "le", "logical_and", "logical_or", "logical_xor"):
+    """A tensor of a comparison and a number of a higher kind; nothing for other operators."""
+    if op.name in ("eq", "ne", "gt", "ge", "lt", "le"):
         lhs = _maker(op, "lhs", device, dtype, requires_grad)
         for shape, number in itertools.product(((23, 34), ()), (1.5, float("nan"), float("inf"), float("-inf"))):
             yield SampleInput(lhs(shape), args=(number,), kwargs=_keywords(op, device, dtype))
@@ -141,17 +141,42 @@ def generate_elementwise_binary_arbitrarily_strided_tensors(op, *, device, dtype
         yield SampleInput(lhs((500,)).as_strided(shape, strides, offset), args=(rhs(shape),), kwargs=_keywords(op, device, dtype))
 
 
+def _within(op, x):
+    """A tensor, its values moved into the domain and away from where a reference says nothing."""
+    if x.dtype is _d.bool_:
+        return x
+    away = getattr(op, "reference_numerics_filter", None)
+    if away is not None:
+        x.masked_fill_(away.condition(x), away.safe_val)
+    real = x.dtype.is_floating_point or x.dtype.is_complex
+    low, high = _inside(op) if real else (b if b is None else round_(b) for b, round_ in zip(op.domain, (math.ceil, math.floor), strict=True))
+    if x.dtype is _d.uint8 and low is not None:
+        low = max(low, 0)
+    if low is not None or high is not None:
+        for part in (x.real, x.imag) if x.dtype.is_complex else (x,):
+            part.clamp_(low, high)
+    return x
+
+
+def _inside(op):
+    """The bounds of the domain, a little within."""
+    low, high = op.domain
+    return None if low is None else low + 1e-5, None if high is None else high - 1e-5
+
+
 def _one_valued(which, op, device, dtype, requires_grad):
     for sample in _valued(which, op, device, dtype, requires_grad):
-        yield SampleInput(sample.input, kwargs=_keywords(op, device, dtype, sample.input))
+        x = sample.input if which == "extremal" else _within(op, sample.input.detach()).requires_grad_(requires_grad)
+        yield SampleInput(x, kwargs=_keywords(op, device, dtype, x))
 
 
 def generate_elementwise_unary_tensors(op, *, device, dtype, requires_grad, **kwargs):
     """Long, short, without elements."""
-    low, high = getattr(op, "domain", (None, None))
+    low, high = _inside(op) if dtype.is_floating_point or dtype.is_complex else op.domain
     shapes = ((1024,), (20,)) if dtype is _d.bool_ else ((1029, 917), (812,), (0,), (0, 3, 3), (1, 0, 5), (6, 0, 0, 0), (3, 0, 1, 0))
     for shape in shapes:
-        x = make_tensor(shape, device=device, dtype=dtype, low=low, high=high, requires_grad=requires_grad, **kwargs)
+        x = make_tensor(shape, device=device, dtype=dtype, low=low, high=high, **kwargs)
+        x = _within(op, x).requires_grad_(requires_grad)
         yield SampleInput(x, kwargs=_keywords(op, device, dtype, x))
 
 

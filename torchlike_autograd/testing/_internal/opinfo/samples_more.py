@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from ...._core import dtypes
+from ...._core import publish as _publish
 from .core import SampleInput as C
 from .samples import SAMPLES, of
 
 # Reductions and order
 
-of("sum mean prod nansum nanmean amax amin all any argmax argmin masked.sum masked.prod masked.amax masked.amin masked.mean",
-   lambda t: [C(t(2, 3)), C(t(2, 3), dim=0), C(t(2, 3), dim=1, keepdim=True)])
+_reduced = lambda t: [C(t(2, 3)), C(t(2, 3), dim=0), C(t(2, 3), dim=1, keepdim=True)]  # noqa: E731
+of("sum mean prod nansum nanmean amax amin all any argmax argmin", _reduced)
+of("masked.sum masked.prod masked.amax masked.amin masked.mean", lambda t: [
+    *_reduced(t), C(t(2, 3), mask=t.mask(2, 3)), C(t(2, 3), dim=1, mask=t.mask(2, 3)), C(t(3, 2, 2), dim=(0, 2), keepdim=True, mask=t.mask(3, 1, 2))])
 SAMPLES["count_nonzero"] = lambda t: [C(t(2, 3)), C(t(2, 3), dim=0)]
 of("masked.argmax masked.argmin masked.median", lambda t: [C(t(2, 3), dim=0), C(t(2, 3), dim=1, mask=t.mask(2, 3))])
-of("std var masked.std masked.var", lambda t: [C(t(2, 3)), C(t(2, 3), dim=1, unbiased=True)])
+_spread = lambda t: [C(t(2, 3)), C(t(2, 3), dim=1, unbiased=True)]  # noqa: E731
+of("std var", _spread)
+of("masked.std masked.var", lambda t: [*_spread(t), C(t(2, 4), dim=1, unbiased=True, mask=t.mask(2, 4)), C(t(3, 4), unbiased=False, mask=t.mask(3, 4))])
 of("std/unbiased var/unbiased std_mean/unbiased var_mean/unbiased", lambda t: [C(t(2, 3), True), C(t(3), False)])
 of("std_mean var_mean", lambda t: [C(t(2, 3)), C(t(2, 3), dim=1, correction=0)])
 of("max/reduction_no_dim min/reduction_no_dim", lambda t: [C(t(2, 3)), C(t(3))])
@@ -178,3 +183,40 @@ SAMPLES["geometric"] = lambda t: [C(t(2, 3), 0.5)]
 
 def _double(t):
     return dtypes.float64 if t.float else dtypes.float32
+
+
+# What is seldom called by its name
+
+SAMPLES["istft"] = lambda t: [C(_named("stft")(t.real(12).detach(), 4, return_complex=True, window=_ones(t, 4)).to(t.dtype).detach().requires_grad_(t.requires_grad), n_fft=4,
+                                window=_ones(t, 4))] if t.dtype.is_complex else []
+SAMPLES["as_strided_scatter"] = lambda t: [C(t(9), t(2, 2), (2, 2), (1, 2)), C(t(9), t(2, 2), (2, 2), (3, 1), 1)]
+of("native_batch_norm _native_batch_norm_legit", lambda t: [
+    C(t(2, 3, 4), t(3), t(3), t(3, grad=False), t(3, low=0.5, high=1, grad=False), training, 0.5, 1e-5) for training in (True, False)])
+for _n, _shape in {1: (1, 2, 6), 2: (1, 2, 4, 4), 3: (1, 1, 4, 4, 4)}.items():
+    of(f"nn.functional.max_unpool{_n}d nn.functional.max_unpool{_n}d/grad", lambda t, n=_n, s=_shape: [_pooled(t, n, s)])
+SAMPLES["_segment_reduce/lengths"] = lambda t: [C(t(5, 2), r, lengths=t.i(2, 0, 3)) for r in ("sum", "mean", "max", "min", "prod")]
+SAMPLES["_segment_reduce/offsets"] = lambda t: [C(t(5, 2), r, offsets=t.i(0, 2, 2, 5)) for r in ("sum", "mean", "max", "min", "prod")]
+SAMPLES["_softmax_backward_data"] = lambda t: [C(t(2, 3), t(2, 3), 1, t.dtype)]
+SAMPLES["hash_tensor"] = lambda t: [C(t(2, 3)), C(t(2, 3), dim=0), C(t(2, 3), dim=1, keepdim=True)]
+SAMPLES["linalg.pinv/singular"] = lambda t: [C(t(4, 2), t(3, 2))]
+SAMPLES["_unsafe_masked_index"] = lambda t: [C(t(2, 3), t.mask(2, 3), [t.i(0, 1)[:, None], t.i(0, 1, 2)], 1)]
+SAMPLES["_unsafe_masked_index_put_accumulate"] = lambda t: [C(t(2, 3), t.mask(2, 3), [t.i(0, 1)[:, None], t.i(0, 1, 2)], t(2, 3))]
+SAMPLES["torch.ops.aten._safe_softmax.default"] = lambda t: [C(t(2, 3), 1), C(t(3), 0)]
+
+
+def _named(name):
+    return _publish.load_all()[f"torch.{name}"]
+
+
+def _ones(t, n):
+    return _named("ones")(n, dtype=t.dtype.to_real() if t.dtype.is_complex else t.dtype, device=t.device)
+
+
+def _pooled(t, n, shape):
+    """What a pooling of different numbers gives, and where it found them."""
+    count = 1
+    for k in shape:
+        count *= k
+    spread = _named("arange")(count, device=t.device).mul(7).remainder(count).reshape(shape).to(t.dtype)
+    values, indices = _publish.load_all()[f"torch.nn.functional.max_pool{n}d"](spread, 2, return_indices=True)
+    return C(values.detach().requires_grad_(t.requires_grad), indices, 2)

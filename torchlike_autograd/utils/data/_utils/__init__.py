@@ -1,5 +1,5 @@
-"""torch.utils.data._utils (layer 8): where programs find `collate` and `pin_memory`."""
+"""torch.utils.data._utils (layer 8): where programs find `collate`, `pin_memory` and `worker`."""
 
-from . import collate, pin_memory  # noqa: F401
+from . import collate, pin_memory, worker  # noqa: F401
 
 MP_STATUS_CHECK_INTERVAL = 5.0  # seconds between looks at workers

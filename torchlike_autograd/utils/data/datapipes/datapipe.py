@@ -1,7 +1,4 @@
-"""torch.utils.data.datapipes.datapipe (layer 8): datasets that are made from others by methods, ``pipe.map(f).batch(2)``.
-
-What differs: a second iterator of a pipe does not invalidate the first.
-"""
+"""torch.utils.data.datapipes.datapipe (layer 8): datasets that are made from others by methods, ``pipe.map(f).batch(2)``."""
 
 from __future__ import annotations
 
@@ -10,9 +7,11 @@ import functools
 from typing import TypeVar
 
 from ..dataset import Dataset, IterableDataset
+from ._hook_iterator import FEEDBACK, hook_iterator, replaced
 
-__all__ = ["DataChunk", "IterDataPipe", "MapDataPipe", "functional_datapipe"]
+__all__ = ["DFIterDataPipe", "DataChunk", "IterDataPipe", "MapDataPipe"]
 
+_T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
 
 
@@ -66,6 +65,9 @@ class _Registered:
     def __repr__(self):
         return type(self).__qualname__ if self.repr_hook is None else type(self).repr_hook(self)
 
+    def __dir__(self):
+        return [*super().__dir__(), *self.functions]
+
 
 def _set_hook(cls, name, hook_fn):
     kind = next(c for c in (*cls.__mro__, cls) if "functions" in vars(c))  # IterDataPipe or MapDataPipe
@@ -75,9 +77,15 @@ def _set_hook(cls, name, hook_fn):
 
 
 class IterDataPipe(_Registered, IterableDataset[_T_co]):
-    """A dataset by iteration, with the methods that were registered for such."""
+    """A dataset by iteration, with the methods that were registered for such; one iterator of it is valid at a time."""
 
     functions: dict = {}
+    _valid_iterator_id: int | None = None
+    _number_of_samples_yielded = 0
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        hook_iterator(cls)
 
     def __iter__(self):
         return self
@@ -88,6 +96,27 @@ class IterDataPipe(_Registered, IterableDataset[_T_co]):
     def reset(self):
         """Called before iteration anew; nothing here."""
 
+    def _begin_iterator(self):
+        """The number of an iterator that begins: the older ones end by it."""
+        self._valid_iterator_id = 0 if self._valid_iterator_id is None else self._valid_iterator_id + 1
+        self._number_of_samples_yielded = 0
+        self.reset()
+        return self._valid_iterator_id
+
+    def _check_iterator(self, number):
+        if self._valid_iterator_id != number:
+            raise RuntimeError(replaced(self) + FEEDBACK)
+
+
+hook_iterator(IterDataPipe)
+
+
+class DFIterDataPipe(IterDataPipe):
+    """A pipe of data frames."""
+
+    def _is_dfpipe(self):
+        return True
+
 
 class MapDataPipe(_Registered, Dataset[_T_co]):
     """A dataset by keys, with the methods that were registered for such."""
@@ -95,7 +124,7 @@ class MapDataPipe(_Registered, Dataset[_T_co]):
     functions: dict = {}
 
 
-class DataChunk(list):
+class DataChunk(list[_T]):
     """A batch of a pipe: a list that shows where it was nested."""
 
     def __init__(self, items):
@@ -110,17 +139,3 @@ class DataChunk(list):
     def raw_iterator(self):
         """Over its items as they are."""
         yield from self.items
-
-
-class functional_datapipe:
-    """A decorator: pipes get a method of this name that makes one of the decorated class."""
-
-    def __init__(self, name: str, enable_df_api_tracing=False):
-        self.name, self.enable_df_api_tracing = name, enable_df_api_tracing
-
-    def __call__(self, cls):
-        for kind in (IterDataPipe, MapDataPipe):
-            if issubclass(cls, kind):
-                kind.register_datapipe_as_function(self.name, cls)
-                break
-        return cls

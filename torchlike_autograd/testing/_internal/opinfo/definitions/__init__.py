@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import functools
 import json
+import operator
+import unittest
 from pathlib import Path
 
 from ....._core import dtypes, publish
 from ....._ops.registry import at, real
 from ....._tensor import Tensor
-from .. import core, samples_more
+from .....random import manual_seed
+from ... import common_device_type as devices
+from ...common_utils import freeze_rng_state
+from .. import core, numpy_refs, samples_more
 from ..samples import SAMPLES, Maker
 
 FACTS = Path(__file__).parent.with_name("facts.json")
 _LETTERS = {"b": "bool_", "B": "uint8", "1": "int8", "2": "int16", "4": "int32", "8": "int64", "e": "float16", "g": "bfloat16", "f": "float32", "d": "float64",
-            "F": "complex64", "D": "complex128"}  # others have no arrays here
+            "F": "complex64",
+            "D": "complex128", "s": "uint16", "w": "uint32", "q": "uint64"}  # others have no arrays here
 samples_more  # its samples are in SAMPLES now  # noqa: B018
 
 
@@ -35,6 +41,7 @@ def _info(row, defaults):
         more["dtypesIfCUDA"] = _kinds(row["cuda"])
     if "backward" in row:
         more["backward_dtypes"] = _kinds(row["backward"])
+    more |= _of_kind(row)
     if row.get("method") == 0:
         more["method_variant"] = None
     if "inplace" not in row:
@@ -42,6 +49,38 @@ def _info(row, defaults):
     return core.KINDS[row.get("kind", "OpInfo")](
         name, variant_test_name=variant, op=_CALLS.get(f"{name}/{variant}", _CALLS.get(name)) or _function(name), aten_name=row.get("aten", name),
         dtypes=_kinds(row["dtypes"]), aliases=tuple(row.get("aliases", ())), sample_inputs_func=_sampler(name, variant), **more)
+
+
+def _of_kind(row):
+    """What is recorded of some kinds of operators only: references, operators of Python, rules of tests."""
+    key = f"{row['name']}/{row['variant']}" if row.get("variant") else row["name"]
+    out = {"ref": numpy_refs.reference(row), "decorators": [_decorator(r) for r in row.get("rules", ())]}
+    out |= {f"{k}_variant": getattr(operator, row[k]) for k in ("operator", "inplace_operator") if k in row}
+    if "result" in row:
+        out["result_dtype"] = _kinds(row["result"])[0]
+    if "over" in row:
+        out["ndimensional"] = core.SpectralFuncType[row["over"]]
+    if (made := numpy_refs.keywords(key)) is not None:
+        out["sample_kwargs"] = made
+    if (away := numpy_refs.AWAY.get(row["name"])) is not None:
+        out["reference_numerics_filter"] = core.NumericsFilter(*away)
+    if (calls := numpy_refs.CALLS.get(key)) is not None:
+        out["generate_args_kwargs"] = calls
+    return out
+
+
+def _decorator(rule):
+    """Which tests of PyTorch are skipped, expected to fail or less exact."""
+    if "skip" in rule:
+        said = unittest.skip("Skipped!")
+    elif "fails" in rule:
+        said = unittest.expectedFailure
+    elif "tol" in rule:
+        said = devices.toleranceOverride({_kinds(k)[0]: devices.tol(*v) for k, v in rule["tol"].items()})
+    else:
+        said = devices.precisionOverride({_kinds(k)[0]: v for k, v in rule["precision"].items()})
+    where = {"cls_name": rule.get("class"), "test_name": rule.get("test")}
+    return core.DecorateInfo(said, **where, dtypes=_kinds(rule["dtypes"]) if "dtypes" in rule else None)
 
 
 def _function(name):
@@ -96,6 +135,17 @@ def _by_method(name):
     return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)
 
 
+def _seeded(call):
+    """A call that draws the same numbers each time."""
+
+    def drawn(*args, **kwargs):
+        with freeze_rng_state():
+            manual_seed(42)
+            return call(*args, **kwargs)
+
+    return drawn
+
+
 def _on_clone(name):
     return lambda x, *args, **kwargs: getattr(x.clone(), name)(*args, **kwargs)
 
@@ -110,13 +160,21 @@ _CALLS["normal/in_place"] = _on_clone("normal_")
 _CALLS |= {name: _on_clone(name) for name in ("resize_", "resize_as_", "zero_")}
 _CALLS |= {
     "einsum": lambda operands, equation: _named("einsum")(equation, *operands),
-    "where": lambda x, mask, other: _named("where")(mask, x, other),
+    "where": lambda x, mask, other, **kwargs: _named("where")(mask, x, other, **kwargs),
     "polygamma": lambda x, n, **kwargs: _named("polygamma")(n, x, **kwargs),
     "special.polygamma": lambda x, n, **kwargs: _named("special.polygamma")(n, x, **kwargs),
     "nn.functional.embedding": lambda weight, idx, **kwargs: _named("nn.functional.embedding")(idx, weight, **kwargs),
     "nn.functional.embedding_bag": lambda weight, idx, **kwargs: _named("nn.functional.embedding_bag")(idx, weight, **kwargs),
-    "randint": lambda *args, **kwargs: _named("randint")(*args, **kwargs),
+    "linalg.lstsq/grad_oriented": lambda a, b, driver=None: _named("linalg.lstsq")(a, b, driver=driver)[:2],
+    "linalg.pinv/singular": lambda a, b: _named("linalg.pinv")(a @ b.mT),
 }
+
+
+_CALLS |= {name: _seeded(_CALLS[name]) for name in ("cauchy", "exponential", "geometric", "log_normal", "uniform", "normal/in_place")}
+_CALLS |= {name: _seeded(lambda *args, n=name, **kwargs: _named(n)(*args, **kwargs)) for name in (
+    "bernoulli", "multinomial", "normal", "rand_like", "randn_like", "randn", "randint", "randint_like", "nn.functional.rrelu",
+    *(f"nn.functional.{kind}" for kind in ("dropout", "dropout2d", "dropout3d", "alpha_dropout")))}
+_CALLS["normal/number_mean"] = _seeded(lambda *args, **kwargs: _named("normal")(*args, **kwargs))
 
 
 def _named(name):

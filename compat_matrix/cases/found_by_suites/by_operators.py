@@ -1,0 +1,70 @@
+"""Of the list of operators that tests are generated from."""
+
+import warnings
+
+from compat_matrix.case import case
+from compat_matrix.cases.found_by_suites import _made
+
+
+@case("found_by_suites.terms_that_cancel")
+def _(torch):
+    """Sums over numbers below 0 whose terms cancel those above: PyTorch adds them in double."""
+    x = torch.tensor([-8.5, -7.25, -3.3, -0.5, -20.5, 0.01, 20.])
+    for n in (2, 4):
+        yield f"polygamma {n}", torch.polygamma(n, x)
+        yield f"zeta {n + 1}", torch.special.zeta(torch.tensor(n + 1.), x)
+    leaf = torch.tensor([-8.5, 2.5], requires_grad=True)
+    torch.polygamma(3, leaf).sum().backward()
+    yield "gradient", leaf.grad
+
+
+@case("found_by_suites.outputs_of_other_types")
+def _(torch):
+    """`ldexp` casts into any output but where it scales floats by whole exponents; frequencies say what does not fit as `arange` does."""
+    for name, x, e in (("whole", [1, 3], [2, 1]), ("real exponent", [1., 3.], [2., 1.]), ("scaled", [1., 3.], [2, 1])):
+        for kind in (torch.float16, torch.float32, torch.float64, torch.complex64, torch.int32):
+            yield f"ldexp {name} {kind}", _made(lambda x=x, e=e, kind=kind: torch.ldexp(torch.tensor(x), torch.tensor(e), out=torch.empty(2, dtype=kind)))
+    x = torch.arange(6.).reshape(2, 3)
+    for name, given in {"all": (), "unbiased": (True,), "dim": (1, False), "no dim": (None,)}.items():
+        for f in (torch.std, torch.var):
+            yield f"{f.__name__} {name}", _made(lambda f=f, given=given: f(x, *given, out=torch.empty(0)))
+    for f in (torch.fft.fftfreq, torch.fft.rfftfreq):
+        for room in ((), (3,), (0,), (6,)):
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                out = torch.empty(room)
+                f(10, out=out)
+            yield f"{f.__name__} {room}", (out, [str(w.message).partition(" (Trig")[0] for w in said])
+
+
+@case("found_by_suites.strides_over_parts")
+def _(torch):
+    """Strides over the memory of complex numbers that a real part shows, and spectrograms of real parts, with gradients."""
+    z = torch.complex(torch.arange(24.), -torch.arange(24.)).reshape(2, 12)
+    for name, part in (("real", z.real), ("imag", z.imag), ("of every second", z[:, ::2].real)):
+        yield f"{name} strided", part.as_strided((2, 3), (24, 2))
+        yield f"{name} beyond", _made(lambda part=part: part.as_strided((4, 6), (13, 2)))
+        window = torch.ones(4)
+        yield f"{name} stft", torch.stft(part, 4, 2, window=window, center=False, return_complex=True)
+    leaf = z.clone().requires_grad_()
+    torch.stft(leaf.real, 4, 2, window=torch.tensor([1., 2., 3., 4.]), center=False, return_complex=True).abs().sum().backward()
+    yield "gradient", leaf.grad
+    written = z.clone()
+    written.real.as_strided((2, 3), (24, 2)).mul_(0)
+    yield "written", written
+
+
+@case("found_by_suites.identities_of_masked_reductions")
+def _(torch):
+    """What a masked reduction does not notice, by its name and the type of its input."""
+    for name in ("sum", "masked.prod", "mean", "amax", "argmin", "logsumexp", "logaddexp", "norm", "median", "std", "any"):
+        for kind in (torch.float32, torch.int32, torch.bool, torch.complex64):
+            yield f"{name} {kind}", _made_or_none(lambda name=name, kind=kind: torch.masked._reduction_identity(name, torch.ones(2, dtype=kind)))
+    yield "least norm", torch.masked._reduction_identity("norm", torch.ones(2), -float("inf"))
+
+
+def _made_or_none(f):
+    try:
+        return f()
+    except (NotImplementedError, TypeError) as refused:
+        return type(refused).__name__, str(refused)
