@@ -74,7 +74,7 @@ class Anomaly:
         return {*given, *(("node", step.first) for step in given.values())}
 
     def run(self, run_node, p, tape, item, grads):
-        """`engine.run_node`, telling where it failed."""
+        """`backward.run_node`, telling where it failed."""
         step, outer = item[1], self.running
         self.running = tape, step.first
         try:
@@ -102,7 +102,7 @@ class Anomaly:
                 raise RuntimeError(f"Function '{name}' returned nan values in its {places.index(i)}th output.")
 
     def check(self, check, tape, plan):
-        """`engine.check`, telling which node it is about."""
+        """`versions.check`, telling which node it is about."""
         try:
             check(tape, plan)
         except RuntimeError as e:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from .._tensor import Tensor
 from . import errors, nodes
 from .arrivals import accumulate
-from .engine import Pass, _run_pull
+from .backward import run_pull
+from .engine import Pass
 from .hooks import shown
 from .plan import needs_of, wanted_of
 from .program import kept_by
@@ -36,7 +37,7 @@ def call_node(self, *args, **kwargs):
     if step.first in tape.freed and kept_by(step, wanted):
         raise errors.second_time()
     p = Pass(True, thread.state.grad, None, False)
-    found = dict(zip(wanted, _run_pull(p, tape, step, wanted, outs)))
+    found = dict(zip(wanted, run_pull(p, tape, step, wanted, outs)))
     grads = tuple([shown(found.get(i)) for i in nodes.edge_indices(step)])
     return grads[0] if len(grads) == 1 else grads
 

@@ -108,7 +108,7 @@ class Nodes(Anomaly):
         """Nothing is remembered."""
 
     def run(self, run_node, p, tape, item, grads):
-        """`engine.run_node`, timed."""
+        """`backward.run_node`, timed."""
         start, step = time.perf_counter_ns(), item[1]
         try:
             return run_node(p, tape, item, grads)

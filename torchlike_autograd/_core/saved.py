@@ -25,7 +25,7 @@ from .._ops.pull_saved import result_name, saved_places, saved_pullback
 from .._ops.saved_names import INPUTS, NAMES
 from .._tensor import Tensor, _new, wrap
 from . import dtypes, errors, nodes, shapes
-from .engine import number_at, value_at
+from .backward import number_at, value_at
 from .nodes import Leaf, observed
 from .record import INPLACE, NOGRAD, Value, counter_of, record_op, slot_table, thread
 from .saved_settings import setting

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._ops.pull_saved import result_name
 from .._ops.schema import REQUIRED
 from . import layouts, shapes
-from .engine import number_at
+from .backward import number_at
 from .saved_strides import strides_at
 
 

@@ -7,7 +7,7 @@ import weakref
 
 from .._tensor import Tensor
 from . import layouts, shapes
-from .engine import number_at
+from .backward import number_at
 from .laying import laid_by
 from .nodes import Leaf
 from .record import Value, slot_table

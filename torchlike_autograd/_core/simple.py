@@ -11,7 +11,8 @@ from .._ops.spec import spec_of
 from .._tensor import Tensor
 from . import dtypes, record
 from .arrivals import accumulate
-from .engine import Pass, number_at
+from .backward import number_at
+from .engine import Pass
 from .errors import second_time
 from .nodes import Leaf
 from .plan import plan_for, stage_form

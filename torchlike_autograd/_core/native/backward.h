@@ -225,9 +225,9 @@ static PyObject *speed_backward(PyObject *module, PyObject *v)
     return bad ? NULL : Py_NewRef(Py_True);
 }
 
-/* A stage recorded call by call, for create_graph (plan.Stage.run as engine.run_stage calls it) */
+/* A stage recorded call by call, for create_graph (plan.Stage.run as backward.run_stage calls it) */
 
-/* engine.value_at, new */
+/* backward.value_at, new */
 static PyObject *value_at(PyObject *tape, PyObject *slot)
 {
     if (SLOT(tape, tape_open) != Py_True)
@@ -237,7 +237,7 @@ static PyObject *value_at(PyObject *tape, PyObject *slot)
     return Py_NewRef(PyList_GET_ITEM(all, k < 0 ? -k - 1 : k));
 }
 
-/* The gradients of a pullback's wanted inputs, new: what it passes on unchanged keeps its own place in the graph (engine._record_pull). */
+/* The gradients of a pullback's wanted inputs, new: what it passes on unchanged keeps its own place in the graph (backward._record_pull). */
 static PyObject *pull(PyObject *form, PyObject **ins, Py_ssize_t n)
 {
     PyObject *passes = SLOT(form, pull_passes);
@@ -336,7 +336,7 @@ static PyObject *speed_accumulate(PyObject *module, PyObject *const *args, Py_ss
     return accumulate(args[0], Py_NewRef(args[1])) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* record_stage(tape, label): a stage that was recorded here before, as a list of gradients; None where it was not (engine._record_stage). */
+/* record_stage(tape, label): a stage that was recorded here before, as a list of gradients; None where it was not (backward._record_stage). */
 static PyObject *speed_record_stage(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     PyObject *tape = args[0], *edge = PyDict_GetItemWithError(SLOT(SLOT(tape, tape_prefix), prefix_next), args[1]);

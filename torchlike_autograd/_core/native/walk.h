@@ -1,6 +1,6 @@
-/* A pass with hooks over an open tape (engine.walk), and what it leaves behind. */
+/* A pass with hooks over an open tape (walk.Walk), and what it leaves behind. */
 
-/* Record a stage on the tape whose program it reads, and move its gradients (engine._record_stage); 0 where it was not recorded here before. */
+/* Record a stage on the tape whose program it reads, and move its gradients (backward._record_stage); 0 where it was not recorded here before. */
 static int walk_stage(PyObject *tape, PyObject *stage, PyObject *grads)
 {
     if (SLOT(stage, stage_looks) != Py_False)
@@ -100,7 +100,7 @@ static int different_leaves(PyObject *tape, PyObject *ends)
     return plain;
 }
 
-/* Hooks and retained gradients of the outputs of a step that the next stage runs (the first half of engine.run_watched); 0 where Python has to: a gradient is undefined,
+/* Hooks and retained gradients of the outputs of a step that the next stage runs (the first half of backward.run_watched); 0 where Python has to: a gradient is undefined,
    or several outputs have hooks. */
 static int look_at(PyObject *pass, PyObject *tape, PyObject *item, PyObject *grads)
 {
@@ -223,7 +223,7 @@ static PyObject *speed_walk(PyObject *module, PyObject *const *args, Py_ssize_t 
     return done < 0 ? NULL : PyLong_FromSsize_t(changed ? -1 - k : k);
 }
 
-/* leave(tape, grads, arrived): note the gradients that leave an open tape, if all are first ones of plain leaves (engine._leave); whether it was done. */
+/* leave(tape, grads, arrived): note the gradients that leave an open tape, if all are first ones of plain leaves (leaving.leave); whether it was done. */
 static PyObject *speed_leave(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     PyObject *tape = args[0], *grads = args[1], *arrived = args[2], *slot, *g;
@@ -243,7 +243,7 @@ static PyObject *speed_leave(PyObject *module, PyObject *const *args, Py_ssize_t
     return Py_NewRef(Py_True);
 }
 
-/* finish(arrived): accumulate what has arrived at leaves that nobody watches, in order (engine.finish_leaf). */
+/* finish(arrived): accumulate what has arrived at leaves that nobody watches, in order (leaving.finish_leaf). */
 static PyObject *speed_finish(PyObject *module, PyObject *arrived)
 {
     PyObject *leaf, *g;
