@@ -54,10 +54,12 @@ class Walk:
             if self.at == len(self.items):
                 return [s for s in self.plan.lost if s not in self.done]
             item = self.items[self.at]
-            self.at += 1
             if type(item) is Stage:
                 self._stage(item)
-            elif item[0] == "ready":
+                self.at += 1
+                continue
+            self.at += 1
+            if item[0] == "ready":
                 self._settle(item[1])
             elif item[0] == "check":
                 self._check(item)
