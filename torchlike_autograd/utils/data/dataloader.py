@@ -281,7 +281,8 @@ def own_copy(x, memo=None):
         if len(x) > _MOST:
             return x
         if kind is tuple:
-            return tuple([own_copy(y, memo) for y in x])
+            out = memo[id(x)] = tuple([own_copy(y, memo) for y in x])
+            return out
         out = memo[id(x)] = copy.copy(x)
         if kind is list:
             out[:] = [own_copy(y, memo) for y in x]
