@@ -180,3 +180,11 @@ def _(torch):
             torch.ones(2) * 2
             p.step()
     yield "steps", got
+
+
+@case("profiler.what_fails_is_told")
+def _(torch):
+    x = torch.ones(2, 3)
+    with torch.autograd.profiler.profile() as p:
+        yield "refused", attempt(lambda: torch.nn.functional.linear(x, torch.ones(2, 2)))
+    yield "events", [e.name for e in p.function_events if e.name == "aten::linear"]

@@ -47,8 +47,8 @@ class profile:
     def __exit__(self, *exc):
         if not self.enabled:
             return False
-        profiling.stop(self._before)
         _tell(False)
+        profiling.stop(self._before)
         self._function_events = events_of(self._collector, self.profile_memory, self.with_flops)
         return False
 
