@@ -123,4 +123,5 @@ def test_facts_of_kinds_of_operators():
     kept = np.array([[True, False], [True, True]])
     assert by["masked.sum", ""].ref(np.arange(4).reshape(2, 2), dim=[1], keepdim=True, mask=kept, identity=0).tolist() == [[0], [5]]
     assert by["var", ""].ref(np.arange(4.0), dim=0, unbiased=True) == np.var(np.arange(4.0), ddof=1)
+    assert [by[n, ""].ref(np.array([-2, 0, 3])).tolist() for n in ("sign", "sgn")] == [[-1, 0, 1]] * 2
     assert any(d.is_active("TestUnaryUfuncs", "test_out_arg_all_dtypes", "cpu", torch.complex64, {}) for d in by["abs", ""].decorators)

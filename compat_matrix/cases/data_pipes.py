@@ -181,3 +181,14 @@ def _(torch):
     for kind in (3, int):
         yield str(kind), *_told(lambda: data.non_deterministic(kind))
     yield "copied", list(copy.deepcopy(Drawn()))
+
+
+@case("data_pipes.of frames")
+def _(torch):
+    """A pipe of the kind that frames are made of is a pipe that says so."""
+    class Rows(torch.utils.data.DFIterDataPipe):
+        def __iter__(self):
+            yield from range(3)
+
+    rows = Rows()
+    yield "items", list(rows), rows._is_dfpipe(), isinstance(rows, torch.utils.data.IterDataPipe), torch.utils.data.DFIterDataPipe.__mro__[1].__name__

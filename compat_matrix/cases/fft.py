@@ -37,7 +37,8 @@ table("fft.refused", fails, [(e, e, GIVEN) for e in (
     "torch.fft.fftn(m, s=(0, 2))", "torch.fft.rfftn(z)", "torch.fft.rfftn(m, dim=())", "torch.fft.irfftn(m, dim=())", "torch.fft.hfftn(m, dim=())",
     "torch.fft.ihfftn(m, dim=())", "torch.fft.ihfft2(torch.complex(m, m))", "torch.fft.fft(3)", "torch.fft.fft(x, n=2.5)", "torch.fft.fft()",
     "torch.fft.fftfreq(-1)", "torch.fft.fftfreq(5.0)", "torch.fft.fftfreq(4, dtype=torch.int64)", "torch.fft.fftshift(m, dim=2)",
-    "torch.fft.fft(x, out=torch.zeros(4, dtype=torch.complex128))", "torch.fft.fft(x.detach(), out=torch.zeros(4))")])
+    "torch.fft.fft(x, out=torch.zeros(4, dtype=torch.complex128))", "torch.fft.fft(x.detach(), out=torch.zeros(4))",
+    "torch.fft.fftfreq(4, out=torch.zeros(2, requires_grad=True))")])
 
 
 @case("fft.helpers")

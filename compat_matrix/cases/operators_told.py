@@ -109,3 +109,13 @@ def _(torch):
 
     p, s = torch.ones(2, 2), S()
     yield torch.matmul(p, s), p.matmul(s), p @ s, seen
+
+
+@case("operators_told.lists")
+def _(torch):
+    """Several tensors of one result are a list; several results are none."""
+    x, aten = torch.ones(2, 2), torch.ops.aten
+    for name, f, args in (("split", aten.split, (x, 1)), ("split.Tensor", aten.split.Tensor, (x, 1)), ("unbind.int", aten.unbind.int, (x,)),
+                          ("split_with_sizes", aten.split_with_sizes.default, (x, [1, 1])), ("unsafe_split", aten.unsafe_split, (x, 1)),
+                          ("var_mean", aten.var_mean, (x,))):
+        yield name, type(f(*args)).__name__

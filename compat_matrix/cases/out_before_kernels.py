@@ -53,3 +53,34 @@ def _(torch):
         for values in (torch.float32, torch.int64):
             for indices in (torch.int64, torch.int32, torch.bool):
                 yield f"{own} {values} {indices}", _told(torch, lambda v, i: torch.median(x, 1, out=(v, i)), values, indices)
+
+
+@case("out_before_kernels.given_what_is_no_tensor")
+def _(torch):
+    x, i = torch.tensor(_X), torch.tensor([1, 2])
+    calls = {"eq": (x, 1), "gt": (x, x), "bitwise_and": (i, 1), "bucketize": (x, x[0]), "isin": (x, x), "add": (x, 1), "true_divide": (x, 2), "matmul": (x, x.T),
+             "norm": (x,), "range": (0, 3), "tensordot": (x, x), "frobenius_norm": (x, [0, 1]), "nn.functional.linear": (x, x)}
+    for path, args in calls.items():
+        f = torch
+        for name in path.split("."):
+            f = getattr(f, name)
+        for out in (1, "a", (x.clone(),), [1]):
+            try:
+                yield f"{path} {type(out).__name__}", type(f(*args, out=out)).__name__
+            except (TypeError, RuntimeError) as e:
+                yield f"{path} {type(out).__name__}", type(e).__name__
+
+
+@case("out_before_kernels.given_none")
+def _(torch):
+    """`out=None` asks for an overload that takes it, as a tensor does."""
+    x = torch.tensor(_X)
+    for name, args, keywords in (("sum", (), {}), ("sum", (0,), {}), ("prod", (), {}), ("prod", (1,), {}), ("median", (), {}), ("median", (1,), {}),
+                                 ("std", (), {"unbiased": False}), ("std", (1, False), {}), ("var_mean", (1,), {}), ("count_nonzero", (), {}), ("isinf", (), {}),
+                                 ("max", (), {}), ("all", (), {}), ("mean", (), {}), ("sort", (), {})):
+        try:
+            yield f"{name} {args} {keywords}", getattr(torch, name)(x, *args, **keywords, out=None)
+        except TypeError as e:
+            yield f"{name} {args} {keywords}", type(e).__name__
+    with torch.autocast("cpu", torch.bfloat16):
+        yield "autocast", torch.mm(x, x.T, out=None), torch.prod(x.bfloat16(), 0, out=None)

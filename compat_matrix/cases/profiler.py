@@ -163,3 +163,28 @@ def _(torch):
     wanted = ("aten::mm", "aten::addmm", "aten::bmm", "aten::mul", "aten::add", "aten::t")
     yield "counted", {e.key: e.flops for e in prof.key_averages() if e.key in wanted}
     yield "made", {e.key: e.cpu_memory_usage for e in prof.key_averages() if e.key in wanted}
+
+
+@case("profiler.steps_as_one")
+def _(torch):
+    """Averages take the steps as one, a trace numbers them."""
+    got = []
+
+    def ready(p):
+        got.append(sorted((e.name, e.key, e.trace_name) for e in p.events() if "ProfilerStep" in e.name))
+        got.append({e.key: e.count for e in p.key_averages() if "ProfilerStep" in e.key})
+
+    schedule = torch.profiler.schedule(wait=1, warmup=0, active=2, repeat=2)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], schedule=schedule, on_trace_ready=ready) as p:
+        for _ in range(7):
+            torch.ones(2) * 2
+            p.step()
+    yield "steps", got
+
+
+@case("profiler.what_fails_is_told")
+def _(torch):
+    x = torch.ones(2, 3)
+    with torch.autograd.profiler.profile() as p:
+        yield "refused", attempt(lambda: torch.nn.functional.linear(x, torch.ones(2, 2)))
+    yield "events", [e.name for e in p.function_events if e.name == "aten::linear"]

@@ -397,9 +397,10 @@ def make_function(name, ops, method=False, register=True):
     writers = recipes if len(writing) in (0, len(ops)) else Recipes(name, writing, method)
     known = recipes.known
     if register:
-        MADE.append(recipes)
-        for told in MAKING:
-            told(recipes)
+        for made in (recipes,) if writers is recipes else (recipes, writers):
+            MADE.append(made)
+            for told in MAKING:
+                told(made)
 
     def function(*args, **kwargs):
         if not kwargs:
@@ -422,9 +423,7 @@ def make_function(name, ops, method=False, register=True):
                     if spec is not None:
                         return unary(spec, x)
         elif not method and "out" in kwargs:
-            if kwargs["out"] is not None:
-                return with_out(args, **kwargs)
-            del kwargs["out"]
+            return with_out(args, **kwargs)
         try:
             spec, flat = recipes.find(args, kwargs)
         except Overridden as e:
@@ -443,19 +442,19 @@ def make_function(name, ops, method=False, register=True):
         return run(spec, flat)
 
     def with_out(args, out, **kwargs):
-        if recipes.public is not None and (overriding.ACTIVE or not isinstance(out, (Tensor, tuple, list))):
+        if recipes.public is not None and (overriding.ACTIVE or not isinstance(out, (Tensor, tuple, list, type(None)))):
             done, result = overriding.asked(recipes.public, args, {**kwargs, "out": out})
             if done:
                 return result
         try:
-            spec, flat = (writers if recipes.policy is None else Recipes(name, writers.ops, method)).find(args, kwargs)
+            spec, flat = (writers if out is None or writers.policy is None else Recipes(name, writing, method)).find(args, kwargs)
         except Overridden as e:
             return e.result
         except TypeError:
             raise no_match(name, ops, args, {**kwargs, "out": out}, method) from None
         if not spec.op.out or (flat and not isinstance(flat[0], Tensor) and spec.op.name in _TENSOR_FIRST):
             raise no_match(name, ops, args, {**kwargs, "out": out}, method)
-        return into(name, spec, flat, out)
+        return run(spec, flat) if out is None else into(name, spec, flat, out)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = ops[0].doc

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from .._ops.registry import BY_NAME, OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
@@ -35,10 +37,19 @@ class OpOverload:
         if ("out" in kwargs) is not (self._overloadname == "out"):
             _refuse_by_schema(self, args, kwargs)
         try:
-            return self._call(*args, **kwargs) if "self" not in kwargs else _with_self(self._call, args, **kwargs)
+            out = self._call(*args, **kwargs) if "self" not in kwargs else _with_self(self._call, args, **kwargs)
         except TypeError:
             _refuse_by_schema(self, args, kwargs)
             raise
+        return list(out) if type(out) is tuple and self._gives_list else out
+
+    @functools.cached_property
+    def _gives_list(self):
+        """Whether its one result is several tensors, as far as its schema is known: a list here, a tuple of the functions."""
+        try:
+            return str(self._schema).endswith("[]")
+        except NotImplementedError:
+            return False
 
     @property
     def _schema(self):
@@ -132,12 +143,13 @@ class OpOverloadPacket:
             if answered:
                 return out
         try:
-            return self._call(*args, **kwargs) if "self" not in kwargs else _with_self(self._call, args, **kwargs)
+            out = self._call(*args, **kwargs) if "self" not in kwargs else _with_self(self._call, args, **kwargs)
         except TypeError:
             alone = self._alone
             if alone is not None:
                 _refuse_by_schema(alone, args, kwargs)
             raise
+        return list(out) if type(out) is tuple and self._made and getattr(self, next(iter(self._made)))._gives_list else out
 
     @property
     def _alone(self):

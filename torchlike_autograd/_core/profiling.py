@@ -64,8 +64,10 @@ class Collector:
     def range(self, name, args=()):
         """A function that records several calls, with the tensors it was given."""
         start = time.perf_counter_ns()
-        yield
-        self.add(name, start, shapes=[list(a.shape) if hasattr(a, "shape") else [] for a in args] if self.shapes else None)
+        try:
+            yield
+        finally:  # one that fails is told too
+            self.add(name, start, shapes=[list(a.shape) if hasattr(a, "shape") else [] for a in args] if self.shapes else None)
 
 
 def _flops(name, ins, made):
@@ -143,16 +145,18 @@ def start(collector):
 def stop(before):
     """Run what is pending and listen no more."""
     state = thread.state
-    execute.flush()
-    if state.extra.get("calls") is not before[1]:
-        RANGES.pop()
-    for name, old in zip(("profiler", "calls"), before):
-        if old is None:
-            state.extra.pop(name, None)
-        else:
-            state.extra[name] = old
-    state.anomaly, execute.timer[0] = before[2:]
-    rewatch(state)
+    try:
+        execute.flush()
+    finally:
+        if state.extra.get("calls") is not before[1]:
+            RANGES.pop()
+        for name, old in zip(("profiler", "calls"), before):
+            if old is None:
+                state.extra.pop(name, None)
+            else:
+                state.extra[name] = old
+        state.anomaly, execute.timer[0] = before[2:]
+        rewatch(state)
 
 
 def current():

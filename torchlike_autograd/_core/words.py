@@ -420,6 +420,11 @@ def int_dim(name, dim):
     return dim.__index__()
 
 
+def no_tensor(name, out):
+    """The TypeError for an `out` that is none."""
+    return TypeError(f"{name}(): argument 'out' must be Tensor, not {type_name(out)}")
+
+
 def outs_of(name, op, out):
     """The tensors given as ``out=``, one for each result."""
     n = len(op.schema.returns)
@@ -428,10 +433,10 @@ def outs_of(name, op, out):
     if not op.multi:
         if isinstance(out, Tensor):
             return (out,)
-        if op.scalars and isinstance(out, (int, float, complex)):  # torch's parser makes a tensor of a number wherever these functions take one
+        if name in _WITH_NUMBERS and isinstance(out, (int, float, complex)):  # torch's parser makes a tensor of a number wherever these functions take one
             out = np.asarray(out)
             return (from_array(out, dtypes.from_numpy_dtype(out.dtype)),)
-        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type_name(out)}")
+        raise no_tensor(name, out)
     if not isinstance(out, (list, tuple)) or not all(isinstance(t, Tensor) for t in out):
         raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {type_name(out)}")
     if len(out) != n:

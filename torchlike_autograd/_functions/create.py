@@ -17,7 +17,7 @@ from .._core.record import number_kind, record_op
 from .._core.saying import warn
 from .._core.shapes import OVERFLOW, is_long
 from .._core.spread import beside
-from .._core.words import type_name
+from .._core.words import no_tensor, type_name
 from .._ops.registry import OPS
 from .._ops.spec import LeveledAval, spec_of
 from .._ops.unsigned import WIDE, no_kernel
@@ -380,6 +380,8 @@ def _steps_or(name, t, out, device, requires_grad):
 @composite("torch.range")
 def range_(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """Deprecated: includes the end."""
+    if not isinstance(out, (Tensor, type(None))):
+        raise no_tensor("range", out)
     warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range builtin. "
          "Instead, use torch.arange, which produces values in [start, end).")
     for name, x, place in (("start", start, 1), ("end", end, 2)):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import operator
 
-from .._core import config, dtypes
+from .._core import config, dtypes, errors
 from .._core.composite import COMPOSITES, composite, named
 from .._core.dispatch import run
+from .._core.record import thread
 from .._core.shapes import wrap_dim
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -268,6 +269,8 @@ def _frequencies(name, ranges, n, d, out, dtype, device, requires_grad):
     arange = COMPOSITES["torch.arange"]
     parts = [arange(a, b, dtype=dtype, device=device) for a, b in ranges]
     result = named("mul")(parts[0] if len(parts) == 1 else named("cat")(parts), scale)
+    if out is not None and thread.state.grad and out.requires_grad:  # before it is resized
+        raise errors.out_requires_grad(f"aten::fft_{name}")
     say_of_count(out, result.numel())
     result = into(name, out if out is None else out.resize_(result.shape), result)
     return result.requires_grad_() if requires_grad else result

@@ -21,7 +21,7 @@ from .._core.numeric import say_once
 from .._core.overriding import asked
 from .._core.ranges_heard import RANGES
 from .._core.record import IMMEDIATE, counter_of, mark_seen, record_op
-from .._core.words import type_name
+from .._core.words import no_tensor, type_name
 from .._ops import matmul as _matmul_ops
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -273,6 +273,8 @@ def matmul(input=None, other=None, *, out=None, **spelled):
     result = product(input, other)
     if out is None:
         return result
+    if not isinstance(out, Tensor):
+        raise no_tensor("matmul", out)
     check_out(_product_kind(input.ndim, other.ndim), out, result)
     return into("matmul", out, result, input, other)
 

@@ -9,7 +9,7 @@ from .._core.composite import COMPOSITES, composite, named
 from .._core.dispatch import write_result
 from .._core.record import thread
 from .._core.shapes import wrap_dim
-from .._core.words import type_name
+from .._core.words import no_tensor, type_name
 from .._ops import norm as _norm_ops
 from .._ops import out_types as _out_types
 from .._tensor import Tensor
@@ -22,6 +22,8 @@ def into(name, out, result, *inputs):
     """Write a result into `out`, if there is one."""
     if out is None:
         return result
+    if not isinstance(out, Tensor):
+        raise no_tensor(name, out)
     if thread.state.grad and any(t._tl_needs for t in (out, *inputs)):
         raise errors.out_requires_grad(name)
     check_out(name, out, result)

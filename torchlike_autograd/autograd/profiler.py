@@ -47,8 +47,8 @@ class profile:
     def __exit__(self, *exc):
         if not self.enabled:
             return False
-        profiling.stop(self._before)
         _tell(False)
+        profiling.stop(self._before)
         self._function_events = events_of(self._collector, self.profile_memory, self.with_flops)
         return False
 
@@ -127,9 +127,11 @@ def events_of(collector, profile_memory=False, with_flops=False):
     out = EventList(profile_memory=profile_memory, with_flops=with_flops)
     ordered = sorted(collector.events, key=lambda e: (e[1], -e[2]))
     for i, (name, start, end, thread, shapes, kind, number, about) in enumerate(ordered, 1):
-        out.append(FunctionEvent(i, name, thread, (start - collector.origin) / 1000, (end - collector.origin) / 1000, input_shapes=shapes, sequence_nr=number,
+        common = "ProfilerStep*" if name.startswith("ProfilerStep#") else name  # steps are averaged as one, only a trace numbers them
+        out.append(FunctionEvent(i, common, thread, (start - collector.origin) / 1000, (end - collector.origin) / 1000, input_shapes=shapes, sequence_nr=number,
                                  is_user_annotation=kind == "user_annotation", fwd_thread=thread if kind == "node" else 0,
-                                 cpu_memory_usage=about.get("bytes", 0) if profile_memory else 0, flops=about.get("flops", 0) if with_flops else 0))
+                                 cpu_memory_usage=about.get("bytes", 0) if profile_memory else 0, flops=about.get("flops", 0) if with_flops else 0,
+                                 trace_name=name))
     out._build_tree()
     for e in reversed(out):
         if e.cpu_parent is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
 from copy import deepcopy
 from itertools import chain
 from typing import Any
@@ -26,14 +25,6 @@ from ._written import *  # noqa: F403
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
 ParamsT = Iterable  # of Tensors, of (name, Tensor) or of dicts
-
-
-_NO_RANGE = nullcontext()
-
-
-def _ranged(name):
-    """A range of a profile, where one is collected."""
-    return _NO_RANGE if _profiling.current() is None else record_function(name())
 
 
 class _RequiredParameter:
@@ -139,7 +130,9 @@ class Optimizer:
 
         @functools.wraps(func)
         def wrapper(*args, **kwargs):
-            with _ranged(lambda: f"Optimizer.step#{type(args[0]).__name__}.step"):
+            if _profiling.current() is None:
+                return hooked(args[0], args, kwargs)
+            with record_function(f"Optimizer.step#{type(args[0]).__name__}.step"):
                 return hooked(args[0], args, kwargs)
 
         return wrapper
@@ -184,8 +177,10 @@ class Optimizer:
 
     def zero_grad(self, set_to_none=True):
         """Drop the gradients, or fill them with zeros."""
-        with _ranged(lambda: self._zero_grad_profile_name):
-            self._zero_all(set_to_none)
+        if _profiling.current() is None:
+            return self._zero_all(set_to_none)
+        with record_function(self._zero_grad_profile_name):
+            return self._zero_all(set_to_none)
 
     def _zero_all(self, set_to_none):
         for group in self.param_groups:

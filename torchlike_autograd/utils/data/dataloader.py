@@ -23,11 +23,11 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from ..._core import profiling
 from ..._core.devices import accelerator
 from ..._core.saying import warn
 from ..._functions.random import Generator, default_generator
 from ..._tensor import Tensor, from_array
-from ...autograd import _profiler_enabled
 from ...autograd.profiler import record_function
 from ._utils.collate import default_collate, default_convert
 from ._utils.pin_memory import pin_memory as pinned
@@ -281,7 +281,8 @@ def own_copy(x, memo=None):
         if len(x) > _MOST:
             return x
         if kind is tuple:
-            return tuple([own_copy(y, memo) for y in x])
+            out = memo[id(x)] = tuple([own_copy(y, memo) for y in x])
+            return out
         out = memo[id(x)] = copy.copy(x)
         if kind is list:
             out[:] = [own_copy(y, memo) for y in x]
@@ -442,13 +443,11 @@ class _BaseDataLoaderIter:
         raise NotImplementedError
 
     def __next__(self):
-        if not _profiler_enabled():
-            return self._counted_data()
-        with record_function(self._profile_name):
-            return self._counted_data()
-
-    def _counted_data(self):
-        data = self._next_data()
+        if profiling.current() is None:
+            data = self._next_data()
+        else:
+            with record_function(self._profile_name):
+                data = self._next_data()
         self._num_yielded += 1
         told = self._IterableDataset_len_called
         if self._dataset_kind == _DatasetKind.Iterable and told is not None and self._num_yielded > told:

@@ -100,15 +100,7 @@ def _masked_spread(f):
 def _sigmoid(x):
     if np.iscomplexobj(x):
         return x.dtype.type(1) / (1 + np.exp(-x))
-    return _of("scipy.special.expit")(x)
-
-
-def _of(name):
-    return named(name)
-
-
-def _special(name):
-    return lambda *args, **kwargs: named(f"scipy.special.{name}")(*args, **kwargs)
+    return named("scipy.special.expit")(x)
 
 
 def _sgn(x):
@@ -116,7 +108,7 @@ def _sgn(x):
 
 
 def _sign(x):
-    return x if x.dtype == bool else _sign(x)
+    return x if x.dtype == bool else np.sign(x)
 
 
 def _sinc(x):
@@ -131,10 +123,6 @@ def _clamp(x, a_min=None, a_max=None, min=None, max=None):
     low, high = (a_min if min is None else min), (a_max if max is None else max)
     out = x if low is None else np.maximum(x, low)
     return out if high is None else np.minimum(out, high)
-
-
-def _floor_divide(x, y):
-    return np.floor_divide(x, y)
 
 
 def _divided(x, y, *, rounding_mode=None):
@@ -171,9 +159,9 @@ def _selu(x, alpha=1.6732632423543772848170429916717, scale=1.050700987355480493
 
 REFS.update({
     "add": _scaled(np.add), "sub": _scaled(np.subtract), "clamp_max": np.minimum, "clamp_min": np.maximum, "clamp": _clamp,
-    "frac": lambda x: np.modf(x)[0], "floor_divide": _floor_divide, "heaviside": np.heaviside, "sinc": _sinc, "sign": _sign, "sgn": _sgn,
-    "rsqrt": lambda x: np.reciprocal(np.sqrt(x)), "sigmoid": _sigmoid, "lgamma": _lgamma, "i0": lambda x: floating(_of("scipy.special.i0"))(x),
-    "special.i1": lambda x: floating(_of("scipy.special.i1"))(x), "polygamma": _polygamma, "special.polygamma": _polygamma, "mvlgamma": _mvlgamma,
+    "frac": lambda x: np.modf(x)[0], "floor_divide": np.floor_divide, "heaviside": np.heaviside, "sinc": _sinc, "sign": _sign, "sgn": _sgn,
+    "rsqrt": lambda x: np.reciprocal(np.sqrt(x)), "sigmoid": _sigmoid, "lgamma": _lgamma, "i0": lambda x: floating(named("scipy.special.i0"))(x),
+    "special.i1": lambda x: floating(named("scipy.special.i1"))(x), "polygamma": _polygamma, "special.polygamma": _polygamma, "mvlgamma": _mvlgamma,
     "fill": lambda x, value: np.full_like(x, value), "special.airy_ai": lambda x: named("scipy.special.airy")(x)[0],
     "special.spherical_bessel_j0": lambda x: named("scipy.special.spherical_jn")(0, x),
     "nn.functional.relu": lambda x: np.where(x > 0, x, 0 * (x != x) + np.where(x != x, x, 0)).astype(x.dtype),

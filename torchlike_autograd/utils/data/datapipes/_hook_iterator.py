@@ -9,7 +9,7 @@ import contextlib
 import functools
 import inspect
 
-from ....autograd import _profiler_enabled
+from ...._core import profiling
 from ....autograd.profiler import record_function
 
 _ONE = "single iterator per IterDataPipe constraint"
@@ -31,9 +31,12 @@ def replaced(pipe):
             "This may be caused by multiple references to the same IterDataPipe. We recommend using `.fork()` if that is necessary.")
 
 
+_NO_RANGE = contextlib.nullcontext()
+
+
 def _profiled(pipe):
-    if not _profiler_enabled():
-        return contextlib.nullcontext()
+    if profiling.current() is None:
+        return _NO_RANGE
     if "_profile_name" not in vars(pipe):
         pipe._profile_name = described(pipe).replace("IterDataPipe", "").replace("MapDataPipe", "")
     return record_function(pipe._profile_name)
