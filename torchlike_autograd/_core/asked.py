@@ -115,7 +115,7 @@ def _tapes_below(p):
 def _downwards(left, oldest):
     """The tapes of {tape: slots} and those below these slots, youngest first, none of a serial before `oldest`."""
     while left:
-        tape = max(left, key=_age)
+        tape = max(left, key=age)
         yield tape
         for i in _outside_below(tape.prefix, frozenset(left.pop(tape))):
             e = _edge(tape, i)
@@ -123,7 +123,7 @@ def _downwards(left, oldest):
                 left.setdefault(e[0], set()).add(e[1])
 
 
-_age = attrgetter("serial")
+age = attrgetter("serial")  # of a tape: the youngest runs first
 
 
 def next_tape(p):
@@ -170,4 +170,4 @@ def targets_on(p, tape):
     return p.useful[tape][0]
 
 
-__all__ = ["cuts_of", "mark_useful", "next_tape", "targets_on"]
+__all__ = ["age", "cuts_of", "mark_useful", "next_tape", "targets_on"]

@@ -8,13 +8,12 @@ have a graph of their own.
 from __future__ import annotations
 
 import itertools
-import operator
 
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from . import belonging, levels, placed, record
 from .arrivals import AS_IT_COMES
-from .asked import mark_useful, next_tape
+from .asked import age, mark_useful, next_tape
 from .hooks import modes_of, put_back
 from .leaving import arrive, finish_leaf, leaf_at, leave
 from .nodes import Leaf, Nowhere, numbered
@@ -113,7 +112,7 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
             p.give(where, g)
         mark_useful(p)
         while p.frontier:
-            tape = next_tape(p) if numbered[0] else max(p.frontier, key=_age)
+            tape = next_tape(p) if numbered[0] else max(p.frontier, key=age)
             run_tape(p, tape, p.frontier.pop(tape))
         for leaf in list(p.sparse):
             finish_leaf(p, leaf, p.arrived.pop(leaf, None))
@@ -135,9 +134,6 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
         if room is not None:
             put_back_room(room)
     return p.captured
-
-
-_age = operator.attrgetter("serial")
 
 
 def run_tape(p, tape, grads):

@@ -7,11 +7,10 @@ the leaves that are complete before each visible item ("ready"), and they are ac
 from __future__ import annotations
 
 from collections import Counter
-from operator import attrgetter
 
 from . import sparse_gradients
 from .arrivals import AS_IT_COMES, accumulate
-from .asked import cuts_of, targets_on
+from .asked import age, cuts_of, targets_on
 from .hooks import checked, run_hooks, shown, tensor_of
 from .nodes import Leaf
 from .plan import lost_besides, plan_for
@@ -36,12 +35,9 @@ def places_of(p, tape, plan, done=()):
         done = ()
         if not coming:
             return found
-        tape = max(coming, key=_age)
+        tape = max(coming, key=age)
         have = coming.pop(tape)
         plan = plan_for(tape.prefix, tuple(sorted(have)), targets_on(p, tape), cuts_of(tape, p), lost_besides(gone.pop(tape, ()), have))
-
-
-_age = attrgetter("serial")
 
 
 def settled_plainly(p, tape, plan, places):

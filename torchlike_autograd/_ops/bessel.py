@@ -83,15 +83,21 @@ def _y1(x):
     return (_turning(x)[1] * weights).mean(-1) / x
 
 
+def _asymptotic(x, count, following):
+    """(P, Q) of an asymptotic series whose terms go to them in turn, two of each sign: following(term k, k) is the term after it."""
+    term, parts = jnp.ones_like(x), [jnp.zeros_like(x), jnp.zeros_like(x)]
+    for k in range(count):
+        parts[k % 2] = parts[k % 2] + (-term if k % 4 in (2, 3) else term)
+        term = following(term, k)
+    return parts
+
+
 def _hankel(x, order):
     """(amplitude times P, times Q, the phase) of the asymptotic series for large x."""
     x = jnp.where(x > _FAR, x, 2 * _FAR)
-    a, parts = jnp.ones_like(x), [jnp.zeros_like(x), jnp.zeros_like(x)]
-    for k in range(24):
-        parts[k % 2] = parts[k % 2] + (-a if k % 4 in (2, 3) else a)
-        a = a * (4 * order * order - (2 * k + 1) ** 2) / ((k + 1) * 8 * x)
+    p, q = _asymptotic(x, 24, lambda a, k: a * (4 * order * order - (2 * k + 1) ** 2) / ((k + 1) * 8 * x))
     scale = jnp.sqrt(2 / (math.pi * x))
-    return scale * parts[0], scale * parts[1], x - (order / 2 + 0.25) * math.pi
+    return scale * p, scale * q, x - (order / 2 + 0.25) * math.pi
 
 
 # Bessel functions
@@ -185,12 +191,10 @@ def _airy_middle(x):
 
 def _airy_far(z):
     """Ai(-z) for large z, by its asymptotic series."""
-    zeta, term, parts = 2 / 3 * z ** 1.5, jnp.ones_like(z), [jnp.zeros_like(z), jnp.zeros_like(z)]
-    for k in range(20):
-        parts[k % 2] = parts[k % 2] + (-term if k % 4 in (2, 3) else term)
-        term = term * ((6 * k + 1) * (6 * k + 3) * (6 * k + 5) / (216 * (k + 1) * (2 * k + 1))) / zeta
+    zeta = 2 / 3 * z ** 1.5
+    p, q = _asymptotic(z, 20, lambda a, k: a * ((6 * k + 1) * (6 * k + 3) * (6 * k + 5) / (216 * (k + 1) * (2 * k + 1))) / zeta)
     phase = zeta + math.pi / 4
-    return (jnp.sin(phase) * parts[0] - jnp.cos(phase) * parts[1]) / (math.sqrt(math.pi) * z ** 0.25)
+    return (jnp.sin(phase) * p - jnp.cos(phase) * q) / (math.sqrt(math.pi) * z ** 0.25)
 
 
 _AIRY_FAR = -11.5

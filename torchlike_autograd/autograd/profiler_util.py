@@ -212,7 +212,7 @@ class FunctionEventAvg(FormattedTimesMixin):
         self.cpu_memory_usage += other.cpu_memory_usage
         self.self_cpu_memory_usage += other.self_cpu_memory_usage
         self.count += other.count
-        self.flops = self.flops + other.flops if self.flops is not None and other.flops is not None else other.flops if self.flops is None else self.flops
+        self.flops += other.flops or 0
         return self
 
     __iadd__ = add
@@ -331,7 +331,7 @@ def _table(events, sort_by, limit, name_limit, shapes_limit, header, top_only):
     if counted:
         unit = max(0, min(int(math.log10(min(counted)) / 3), len(_FLOPS) - 1))
         titles.append(f"Total {_FLOPS[unit]}")
-        widths.append(len(titles[-1]) if len(titles[-1]) > 12 else 12)
+        widths.append(max(len(titles[-1]), 12))
     line = "".join("-" * w + "  " for w in widths)
     row = lambda cells: "".join(f"{c: >{w}}  " for c, w in zip(cells, widths))  # noqa: E731
     out = [] if header is None else ["=" * (len(line) - 2), header]
