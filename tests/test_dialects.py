@@ -1,5 +1,8 @@
 """The spellings: every row of the table that they answer (`compat_matrix/oracle_spellings` says where the answers come from)."""
 
+import copy
+import io
+import pickle
 import sys
 from pathlib import Path
 
@@ -42,12 +45,44 @@ def test_signatures(name):
 def test_other_names_are_the_packages():
     import torchlike_autograd as torch
 
-    assert oneflow.ones is oneflow_first.ones is torch.ones
+    assert oneflow.ones is oneflow_first.ones and oneflow.ones.__wrapped__ is torch.ones and oneflow.float32 is torch.float32
     assert issubclass(oneflow.autograd.Function, torch.autograd.Function) and oneflow_first.autograd.Function is oneflow.autograd.Function
     assert oneflow.grad_enable is oneflow.autograd.enable_grad is torch.enable_grad
     x = oneflow.ones(2, requires_grad=True)
     with oneflow.no_grad():
         assert not (x * 2).requires_grad
+
+
+def test_tensors_go_backward_by_oneflows_rules():
+    x = oneflow.tensor([1.0, 2.0], requires_grad=True)
+    y = x + x
+    assert y.numpy().tolist() == [2.0, 4.0] and isinstance(oneflow.nn.Linear(1, 1).weight, oneflow.Tensor)
+    with pytest.raises(RuntimeError, match=r"^Grad can be implicitly created only for scalar outputs"):
+        y.backward()
+    with pytest.raises(TypeError, match="inputs"):
+        y.backward(oneflow.ones(2), inputs=[x])
+    total = y.sum()
+    total.backward(create_graph=True)
+    first = x.grad
+    total.backward(oneflow.tensor(2, dtype=oneflow.int64))
+    assert x.grad is first and first.tolist() == [6.0, 6.0] and type(first) is oneflow.Tensor
+    with pytest.raises(RuntimeError, match="has been released"):
+        total.backward()  # though the nodes of sums keep nothing
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x)), lambda x: through_file({"x": [x]})["x"][0]])
+def test_tensors_of_oneflow_are_copied_and_kept_in_files(again):
+    x = oneflow.tensor([1.0, 2.0], requires_grad=True)
+    other = again(x)
+    assert other is not x and other.tolist() == [1.0, 2.0] and other.is_leaf and other.requires_grad and repr(other) == repr(x) == \
+        "tensor([1., 2.], requires_grad=True)"
+
+
+def through_file(x):
+    file = io.BytesIO()
+    oneflow.save(x, file)
+    file.seek(0)
+    return oneflow.load(file)
 
 
 def test_functions_are_called_on_their_instances_too():

@@ -21,6 +21,7 @@ from ._core.storage import peek, untrack
 from ._functions.storages import TypedStorage, UntypedStorage
 from ._tensor import Size, Tensor, from_array
 from .nn.parameter import Parameter, UninitializedTensorMixin
+from .sparse._tensor import SparseTensor
 from .utils.hooks import warn_if_has_hooks
 
 __all__ = ["Reader", "WeightsReader", "Writer", "allowed", "storage_dtype"]
@@ -105,8 +106,14 @@ class Writer(pickle._Pickler):
         if isinstance(obj, UninitializedTensorMixin):
             return type(obj), (obj.requires_grad,)
         if isinstance(obj, Tensor):
-            belonging.refuse_memory(obj._tl_value())
-            return self._tensor(obj)
+            if type(obj).__reduce_ex__ in _OWN:
+                return self.parts_of(obj)
+            extra = thread.state.extra
+            before, extra["writer"] = extra.get("writer"), self
+            try:
+                return obj.__reduce_ex__(self.proto)
+            finally:
+                extra["writer"] = before
         if isinstance(obj, (dtypes.dtype, _Named, StorageType)):
             return obj.name
         if type(obj) is layouts.layout:
@@ -129,13 +136,15 @@ class Writer(pickle._Pickler):
 
     dispatch = dict(pickle._Pickler.dispatch)
 
-    def _tensor(self, t):
+    def parts_of(self, t):
+        """(what rebuilds a tensor, its arguments): what `__reduce_ex__` of Tensor and Parameter give while a file is written."""
+        belonging.refuse_memory(t._tl_value())
         if t._backward_hooks:
             warn_if_has_hooks(t)
         if t.is_sparse or t.is_sparse_csr:
             return _REBUILD["_rebuild_sparse_tensor"], t.__reduce_ex__(2)[1]
         state = _state_of(t)
-        if isinstance(t, Parameter) and type(t).__reduce_ex__ is Parameter.__reduce_ex__:
+        if issubclass(type(t), Parameter):
             parts = (t.detach(), bool(t.requires_grad), OrderedDict())
             if not state:
                 return _REBUILD["_rebuild_parameter"], parts
@@ -216,7 +225,7 @@ class _Named:
     """Something that a pickle calls by a name."""
 
     def __init__(self, module, name, f=None):
-        self.module, self.name, self.f = module, name, f
+        self.module, self.name, self.__name__, self.f = module, name, name, f
 
     def __call__(self, *args):
         return self.f(*args)
@@ -360,6 +369,7 @@ def _get_layout(name):
 _REBUILD = {f.__name__: _Named("torch._utils", f.__name__, f) for f in (
     _rebuild_tensor, _rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_parameter, _rebuild_parameter_with_state, _rebuild_meta_tensor_no_storage,
     _rebuild_sparse_tensor)}
+_OWN = frozenset((Tensor.__reduce_ex__, Parameter.__reduce_ex__, SparseTensor.__reduce_ex__))
 _REBUILD["_rebuild_from_type_v2"] = _Named("torch._tensor", "_rebuild_from_type_v2", _rebuild_from_type_v2)
 
 _KNOWN = {**{f"{x.module}.{x.name}": x for x in _REBUILD.values()},

@@ -233,6 +233,9 @@ class Values(Members):
         out._tl_v.seen = (cell.counter, cell.counter.n)
 
     def __reduce_ex__(self, protocol):
+        writer = thread.state.extra.get("writer")
+        if writer is not None:
+            return writer.parts_of(self)
         if self._backward_hooks:
             from .utils.hooks import warn_if_has_hooks  # cycle: hooks of modules are Functions
 

@@ -1,6 +1,8 @@
 """Deep copies of subclasses of Tensor: torch makes them by `new_empty`, and refuses where that gives another class; Parameters of what detaches to another."""
 
 import copy
+import io
+import sys
 
 from compat_matrix.case import attempt, case
 
@@ -59,3 +61,57 @@ def _(torch):
 
     iter(torch.ones(2, 3).as_subclass(Told))
     yield "asked", seen
+
+
+def _tagged(cls, plain, tag):
+    out = plain.as_subclass(cls)
+    out.tag = tag
+    return out
+
+
+@case("copies_of_subclasses.in_files")
+def _(torch):
+    """What a class says of its pickles counts in files too; what it asks of Tensor and Parameter is what files hold."""
+    class Alone(torch.Tensor):
+        def __reduce_ex__(self, protocol):
+            return _tagged, (Alone, self.as_subclass(torch.Tensor), "own")
+
+    class Beside(torch.Tensor):
+        def __reduce_ex__(self, protocol):
+            f, args = super().__reduce_ex__(protocol)[:2]
+            asked.append(f.__name__)
+            return f, args
+
+    class Trained(torch.nn.Parameter):
+        def __reduce_ex__(self, protocol):
+            f, args = super().__reduce_ex__(protocol)[:2]
+            asked.append(f.__name__)
+            return f, args
+
+    class Older(torch.Tensor):
+        def __reduce__(self):
+            return _tagged, (Older, self.as_subclass(torch.Tensor), "never")
+
+    class Never(torch.Tensor):
+        def __reduce_ex__(self, protocol):
+            raise KeyError("refused")
+
+    module = sys.modules[__name__]
+    for cls in (Alone, Beside, Trained, Older, Never):
+        cls.__qualname__, asked = cls.__name__, []
+        setattr(module, cls.__name__, cls)
+        x = torch.arange(6.0)
+        t = cls(x[2:]) if cls is Trained else x[2:].as_subclass(cls)
+        t.kept = 3
+        file = io.BytesIO()
+        try:
+            torch.save([t, x], file)
+        except KeyError as error:
+            yield cls.__name__, str(error)
+            torch.save(x, io.BytesIO())
+            continue
+        file.seek(0)
+        r, whole = torch.load(file, weights_only=False)
+        delattr(module, cls.__name__)
+        yield cls.__name__, type(r).__name__, getattr(r, "tag", None), getattr(r, "kept", None), r.requires_grad, r.tolist(), asked, \
+            r.untyped_storage().data_ptr() == whole.untyped_storage().data_ptr()

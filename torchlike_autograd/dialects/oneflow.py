@@ -4,11 +4,16 @@
 `create_graph` keeps it, an empty list of inputs means "accumulate into all leaves".  A `Function` can be instantiated and called.  Names that are not here are
 those of this package; the modules that programs import by name (`import torchlike_autograd.dialects.oneflow.nn as nn`) are its modules.
 
-What differs: `Tensor.backward` is PyTorch's method; nodes that were released are known as long as their graph is held.
+What the functions of this module make, and what is computed from it, is of the class `Tensor` here: its `backward` goes by the same rules, and its `numpy`
+takes what requires grad.
+
+What differs: parameters that layers make have PyTorch's methods, and so has what is computed from them alone; nodes that were released are known as long as
+their graph is held.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 import types
@@ -18,7 +23,7 @@ import torchlike_autograd as _torch
 
 from .._core import passes
 from .._core.nodes import Leaf
-from .._tensor import Tensor
+from .._tensor import Tensor as _Tensor
 from ..autograd import Function as _Function
 from ..autograd import _run as _engine
 from ..autograd import enable_grad, functional, inference_mode, no_grad, set_grad_enabled
@@ -58,7 +63,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=False, create_graph=Fa
                            "behavior.")
     out = _engine.grad(roots, targets, gs, retain_graph or create_graph, create_graph, allow_unused=True) if roots else (None,) * len(targets)
     _release(nodes, retain_graph or create_graph)
-    return out
+    return _spelled(out)
 
 
 def _accumulate(roots, grads, retain_graph, create_graph):
@@ -78,11 +83,72 @@ def _accumulate(roots, grads, retain_graph, create_graph):
     _release(nodes, retain_graph or create_graph)
 
 
+class _Kind(type(_Tensor)):
+    """Any tensor is one, as parameters are."""
+
+    def __instancecheck__(cls, x):
+        return isinstance(x, _Tensor)
+
+
+class Tensor(_Tensor, metaclass=_Kind):
+    """A tensor with OneFlow's methods where they differ from PyTorch's."""
+
+    _tl_asked = True  # as a class outside of the package
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return _spelled(super().__torch_function__(func, types, args, kwargs or {}))
+
+    def backward(self, gradient=None, retain_graph=False, create_graph=False):
+        """Accumulate the gradients of this tensor into the leaves, by the rules of `flow.autograd.backward` and with its errors."""
+        backward(self, gradient, retain_graph, create_graph)
+
+    def numpy(self):
+        """The values as an array of NumPy's, also of what requires grad."""
+        return self.detach().as_subclass(_Tensor).numpy()
+
+    def __repr__(self, **contents):
+        return "tensor" + super().__repr__(**contents).removeprefix("Tensor")
+
+    def new_empty(self, *args, **kwargs):
+        """As Tensor's; copies are made by it."""
+        return _spelled(super().new_empty(*args, **kwargs))
+
+    def __reduce_ex__(self, protocol):  # files hold plain tensors
+        return self.detach().as_subclass(_Tensor).requires_grad_(self.requires_grad).__reduce_ex__(protocol)
+
+
+def _spelled(made):
+    """`made`, the plain tensors in it of this module's class from now on."""
+    if type(made) is _Tensor:
+        made.__class__ = Tensor
+    elif isinstance(made, (list, tuple)):
+        for x in made:
+            _spelled(x)
+    elif type(made) is dict:
+        _spelled(list(made.values()))
+    return made
+
+
+def _spelling(f):
+    """A function of the package that makes tensors of this module's class."""
+
+    @functools.wraps(f)
+    def spelled(*args, **kwargs):
+        return _spelled(f(*args, **kwargs))
+
+    return spelled
+
+
 class Function(_Function):
     """The base of functions with a derivative of their own: `F.apply(...)`, `F().apply(...)` and `F()(...)` are the same."""
 
     def __init__(self):
         pass
+
+    @classmethod
+    def apply(cls, *inputs):
+        return _spelled(super().apply(*inputs))
 
     def __call__(self, *inputs):
         return type(self).apply(*inputs)
@@ -99,9 +165,9 @@ def _arguments(name, roots, older_roots, grads, older_grads):
 
 
 def _sequence(name, x):
-    if isinstance(x, Tensor):
+    if isinstance(x, _Tensor):
         return [x]
-    if not isinstance(x, (list, tuple)) or not all(isinstance(t, Tensor) for t in x):
+    if not isinstance(x, (list, tuple)) or not all(isinstance(t, _Tensor) for t in x):
         raise TypeError(f"{name} must be a Tensor or a sequence of Tensors, but got {type(x).__name__}")
     return list(x)
 
@@ -109,9 +175,9 @@ def _sequence(name, x):
 def _gradients(roots, grads):
     """One gradient for each root, checked as OneFlow does and cast to its dtype."""
     if grads is not None:
-        if isinstance(grads, Tensor):
+        if isinstance(grads, _Tensor):
             grads = [grads]
-        if not isinstance(grads, (list, tuple)) or not all(g is None or isinstance(g, Tensor) for g in grads):
+        if not isinstance(grads, (list, tuple)) or not all(g is None or isinstance(g, _Tensor) for g in grads):
             raise TypeError(f"grad_tensors must be a Tensor, None or a sequence of them, but got {type(grads).__name__}")
         if grads and len(grads) != len(roots):
             raise RuntimeError(f"got {len(roots)} tensors and {len(grads)} gradients")
@@ -184,7 +250,10 @@ sys.modules.update({f"{__name__}.{m}": importlib.import_module(f"{_torch.__name_
 def __getattr__(name):
     if name.startswith("__"):  # __path__: this is no package whose files would be those of another
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(_torch, name)
+    found = getattr(_torch, name)
+    if callable(found) and not isinstance(found, type | types.ModuleType):
+        found = globals()[name] = _spelling(found)
+    return found
 
 
 __all__ = ["Function", "Tensor", "autograd", "enable_grad", "grad_enable", "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled"]

@@ -70,6 +70,9 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     def __reduce_ex__(self, protocol):
         """What is unpickled is a Parameter, also from a class derived from it, with the attributes that the program gave it."""
+        writer = record.thread.state.extra.get("writer")
+        if writer is not None:
+            return writer.parts_of(self)
         state = user_fields(self)
         return (_rebuilt_with_state, (self.detach(), self.requires_grad, state)) if state else (_rebuilt, (self.detach(), self.requires_grad))
 
