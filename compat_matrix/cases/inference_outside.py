@@ -39,3 +39,66 @@ def _(torch):
             c = torch.ones(1, 2, 3, requires_grad=needs)
             yield f"{needs}", raises(lambda c=c: state(torch, c.resize_(1, 2))), raises(lambda c=c: state(torch, c.resize_as_(torch.ones(2))))
     yield "no inference", raises(lambda: torch.ones(2, requires_grad=True).resize_(1))
+
+
+@case("inference_outside.passes")
+def _(torch):
+    """Gradients of a pass in inference mode are inference tensors: nothing outside of it adds to them, or saves them."""
+    x = torch.ones(3, requires_grad=True)
+    y, seen = x * 3, []
+    y.register_hook(lambda g: seen.append((g.is_inference(), torch.is_inference_mode_enabled())))
+    y.grad_fn.register_prehook(lambda gs: seen.append([g.is_inference() for g in gs]))
+    y.retain_grad()
+    x.register_post_accumulate_grad_hook(lambda t: seen.append((t.is_inference(), t.grad.is_inference())))
+    loss = (y * y).sum() + (x * 2).sum()
+    for graph in (False, True):
+        with torch.inference_mode():
+            (g,) = torch.autograd.grad(loss, x, retain_graph=True, create_graph=graph)
+        yield f"grad {graph}", g, g.is_inference(), g.requires_grad, raises(lambda g=g: x * g)
+    with torch.inference_mode():
+        loss.backward(retain_graph=True)
+        loss.backward(retain_graph=True)
+        torch.optim.SGD([x], 0.5).step()
+    yield "backward", x.grad, x.grad.is_inference(), y.grad, y.grad.is_inference(), x, x._version, seen
+    yield "again", raises((x * 2).sum().backward), raises(lambda: x.grad.zero_()), raises(loss.backward), x.grad
+    x.grad = None
+    (x * 2).sum().backward()
+    with torch.inference_mode():
+        (x * 1 * 2).sum()
+    yield "outside", x.grad, x.grad.is_inference()
+
+
+@case("inference_outside.passes_given")
+def _(torch):
+    x, given = torch.ones(3, requires_grad=True), torch.ones(3)
+    y = x * 2
+    with torch.inference_mode():
+        x.backward(given)
+        yield "leaf", given.is_inference(), x.grad.is_inference()
+        y.backward(given)
+        yield "result", given.is_inference(), x.grad, x.grad.is_inference()
+    w = torch.nn.Embedding.from_pretrained(torch.ones(4, 2), freeze=False, sparse=True)
+    outs = [w(torch.tensor([1, 3])).sum() for _ in range(2)]
+    with torch.inference_mode():
+        outs[0].backward()
+    yield "sparse", w.weight.grad.is_inference(), raises(outs[1].backward)
+
+
+@case("inference_outside.passes_of_functions")
+def _(torch):
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            seen.append((g.is_inference(), ctx.saved_tensors[0].is_inference(), torch.is_grad_enabled()))
+            return g * 2
+
+    seen, x = [], torch.ones(2, requires_grad=True)
+    loss = (Double.apply(x) * 3).sum()
+    with torch.inference_mode():
+        loss.backward()
+    yield "seen", seen, x.grad, x.grad.is_inference()

@@ -8,11 +8,11 @@ from .._tensor import Tensor, wrap
 from .._tensor_members import pin_layout
 from . import sparse_gradients
 from .hooks import shown
-from .record import GRAD, LOCK, NOGRAD, record_op, thread
+from .record import GRAD, INFERENCE, LOCK, NOGRAD, record_op, thread
 from .shapes import contiguous_strides
 from .sparse_gradients import SparseValue
 from .speed import native
-from .storage import as_detached, with_history, write
+from .storage import another, as_detached, with_history, write
 from .versions import written_once
 
 _ADD = spec_of(OPS["add.Tensor"], (), ("T", "T", "N"))
@@ -27,7 +27,10 @@ def accumulate(leaf, g, p):
     if first and p.arriving is not None and p.arriving._tl_v is g and (as_it_comes or _laid_out_as(p.arriving, leaf.tensor())):
         leaf.grad = p.arriving.detach()
         return
-    g = as_detached(g) if g.needs and not p.create_graph else g  # the cotangent that the user gave, to which no operator was applied
+    if g.needs is not INFERENCE and p.inference:  # the cotangent that the user gave, to which no operator was applied
+        g = p.made([another(g)])[0]
+    elif g.needs and not p.create_graph:
+        g = as_detached(g)
     if native is not None and not p.create_graph and type(g) is not SparseValue:
         native.accumulate(leaf, g)
     else:

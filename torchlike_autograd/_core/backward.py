@@ -41,6 +41,8 @@ def captured_here(p, tape, slot):
 def run_stage(p, tape, stage, cots):
     """The gradients that leave a stage, as Values."""
     made = _run_stage(p, tape, stage, cots)
+    if p.inference:
+        p.made(made)
     return made if not stage.spread or tape.open else spread.as_leaves(tape, stage, made, p.create_graph)
 
 
@@ -226,6 +228,11 @@ def run_apart(p, tape, item, grads):
 
 def run_pull(p, tape, step, wanted, outs):
     """What the node of a step gives to its wanted inputs for gradients of its results (None where undefined)."""
+    made = _run_pull(p, tape, step, wanted, outs)
+    return p.made(made) if p.inference else made
+
+
+def _run_pull(p, tape, step, wanted, outs):
     given = tuple(i for i, g in enumerate(outs) if g is not None)
     if not given or step.form.silent:
         return [None] * len(wanted)

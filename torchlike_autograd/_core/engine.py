@@ -32,11 +32,12 @@ class Pass:
     """
 
     __slots__ = (
-        "accumulate", "arrived", "arriving", "callbacks", "captured", "create_graph", "depth", "frontier", "keep_graph", "levels", "mark", "now", "number",
-        "partial", "roots", "sparse", "targets", "undefined", "useful")
+        "accumulate", "arrived", "arriving", "callbacks", "captured", "create_graph", "depth", "frontier", "inference", "keep_graph", "levels", "mark", "now",
+        "number", "partial", "roots", "sparse", "targets", "undefined", "useful")
 
-    def __init__(self, keep_graph, create_graph, targets, accumulate):
-        self.keep_graph, self.create_graph = keep_graph, create_graph
+    def __init__(self, keep_graph, create_graph, targets, accumulate, inference=False):
+        self.keep_graph, self.create_graph = keep_graph, create_graph and not inference
+        self.inference = inference  # whether gradients are inference tensors, as what is computed in that mode
         self.targets, self.accumulate = targets, accumulate
         self.captured = {}
         self.frontier = {}  # tape -> {slot: gradient Value}
@@ -74,7 +75,15 @@ class Pass:
             self.undefined.setdefault(where[0], set()).add(where[1])
 
     def add(self, a, b):
-        return record_op(_ADD, (a, b), GRAD if self.create_graph else NOGRAD)[0]
+        return self.made(record_op(_ADD, (a, b), GRAD if self.create_graph else NOGRAD))[0]
+
+    def made(self, values):
+        """Gradients that the pass has computed."""
+        if self.inference:
+            for v in values:
+                if v is not None:
+                    v.needs = v.needs or INFERENCE
+        return values
 
     def leaf(self, leaf, g):
         """A gradient contribution of a leaf (summed until the end of the pass)."""
@@ -97,9 +106,10 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
         if accumulate:
             raise NotImplementedError("a backward pass inside vmap through the graph of another vmap that has ended; use torch.autograd.grad")
         return levels.apart(again, roots, lambda roots: run_backward(roots, keep_graph, create_graph, targets, accumulate, arriving, mark))
-    p = Pass(keep_graph, create_graph, targets, accumulate)
+    p = Pass(keep_graph, create_graph, targets, accumulate, state.inference and mark is None and not state.extra.get("levels"))
     p.arriving = arriving
     p.roots, p.number = roots, next(_numbers)
+    create_graph = p.create_graph
     outer, state.grad = modes_of(state), INFERENCE if state.inference else create_graph
     outer_pass, state.extra["pass"] = state.extra.get("pass"), p
     placed.cut(not create_graph)
@@ -117,7 +127,7 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
         for leaf in list(p.sparse):
             finish_leaf(p, leaf, p.arrived.pop(leaf, None))
             put_back(state, outer)
-        if native is not None and p.targets is None and not create_graph and arriving is None and not AS_IT_COMES and not any(g.needs for _, g in roots):
+        if _plainly(p):
             native.finish(p.arrived)
         modes = modes_of(state)
         while p.arrived:
@@ -134,6 +144,12 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
         if room is not None:
             put_back_room(room)
     return p.captured
+
+
+def _plainly(p):
+    """Whether leaves that nobody watches can be accumulated in C."""
+    return (native is not None and p.targets is None and not (p.create_graph or p.inference) and p.arriving is None and not AS_IT_COMES
+            and not any(g.needs for _, g in p.roots))
 
 
 def run_tape(p, tape, grads):

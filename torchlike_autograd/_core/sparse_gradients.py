@@ -9,7 +9,9 @@ Unlike PyTorch, the gradient is dense where the tensor is no leaf, and in `torch
 from __future__ import annotations
 
 from .._ops.spec import Form
+from . import errors
 from .nodes import Leaf
+from .record import INFERENCE, thread
 from .values import Value
 
 
@@ -85,4 +87,6 @@ def summed(old, new, create_graph):
 
     if old is None:
         return new
+    if old._tl_v.needs is INFERENCE and not thread.state.inference:
+        raise errors.inference_written()
     return _gradients.accumulated(old, new, create_graph)

@@ -177,8 +177,8 @@ class Walk:
 
 
 def _goes_straight(p, tape):
-    """Whether a pass accumulates without a graph, levels or anomaly mode, over this thread's open tape."""
-    return p.targets is None and not p.create_graph and p.levels is None and tape.open and tape.owner is thread.state
+    """Whether a pass accumulates without a graph, levels, inference or anomaly mode, over this thread's open tape."""
+    return p.targets is None and not (p.create_graph or p.inference) and p.levels is None and tape.open and tape.owner is thread.state
 
 
 def _ran_silently(tape, slot):

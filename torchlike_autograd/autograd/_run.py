@@ -32,7 +32,8 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if isinstance(tensors, Tensor) and grad_tensors is None and inputs is None and not retain_graph and not create_graph and grad_variables is None:
         v = tensors._tl_v if tensors._tl_cell is None else tensors._tl_value()
         if v.needs and not v.aval.ndim and v.tape is not None and v.leaf is None and not levels.running() and not log.isEnabledFor(DEBUG):
-            if thread.state.anomaly is None and not walls.on(v.tape, None) and (run_simple(v) if threads[0] == 1 else _one_at_a_time(v)):
+            state = thread.state
+            if state.anomaly is None and not state.inference and not walls.on(v.tape, None) and (run_simple(v) if threads[0] == 1 else _one_at_a_time(v)):
                 return
             _watch(tensors, v)
             if tensors._tl_cell is None and v.aval.dtype.category == FLOAT:
