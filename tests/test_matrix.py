@@ -22,9 +22,15 @@ SWEPT = {  # areas of which every n-th case is enough here
     "out_dtypes": 3, "promotion": 8, "random": 2, "saved": 3, "seed_py": 2, "sparse": 3, "sparse_handed_in": 3, "spellings": 3, "tangents": 4, "tensor": 4,
     "views": 8}
 LONG = frozenset((  # sweeps of many seconds, which the matrix runs
-    "edges_of_gradients.third derivatives", "far_points.a million steps", "half_products.addmm", "half_products.baddbmm", "half_products.linear",
-    "half_steps.grid_sample", "numbers_lost.factors", "numbers_lost.refused", "operators_at_borders.products mapped under gradients",
-    "rows_of_halves.added", "second_order_of_unpacked.decompositions", "tangents_of_writes.second order"))
+    "asked_by_autograd_tests.second derivatives of products with zeros", "by_way_of_results.complex", "drawn_graphs.layers_of_lstm",
+    "edges_of_gradients.third derivatives", "ends_of_operators.incomplete gamma far away", "far_points.a million steps", "func.apart: itself",
+    "func.apart: written", "half_products.addmm", "half_products.baddbmm", "half_products.linear",
+    "half_steps.grid_sample", "half_steps.products of many factors", "half_steps.reflected at whole spans", "numbers_lost.factors", "numbers_lost.refused",
+    "operators_at_borders.products mapped under gradients", "operators_left.a NaN stays in its group of a convolution",
+    "operators_replayed.outputs of another dtype", "optim.functional.Muon",
+    "rare_names.functions", "relied_on.engine.long chains", "relied_on.rest.operators", "rows_of_halves.added", "rows_of_halves.selected",
+    "second_order_of_unpacked.decompositions", "second_order_of_unpacked.normalisations", "second_order_of_unpacked.parameters of a network",
+    "second_order_of_unpacked.what normalisations pack", "tangents_of_writes.second order", "tensor.ranges.grid of the identity"))
 GAPS = gaps.read()
 answers = cache(store.read)
 
