@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from compat_matrix.case import case
+from compat_matrix.case import attempt, case, raises
 
 
 class Table(dict):
@@ -114,3 +114,47 @@ def _(torch):
             gc.enable()
         gc.collect()
         yield f"after {back}", r.expired()
+
+
+@case("function_outputs_let_go.saved_until_hooks_have_run")
+def _(torch):
+    """What a Function saved is there for the hooks after it, and after a pass that failed in them or refused its gradients."""
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            return torch.ones(7, 3) if wrong else g * ctx.saved_tensors[0] * 2
+
+    def saved(node):
+        return attempt(lambda: node.saved_tensors[0].tolist())
+
+    def fail(gradients, given):
+        raise KeyError("asked to fail")
+
+    wrong, seen, x = False, [], torch.tensor([1.0, 3.0], requires_grad=True)
+    for keep in (False, True):
+        y = Square.apply(x)
+        y.grad_fn.register_hook(lambda gradients, given, node=y.grad_fn: seen.append(saved(node)))
+        y.sum().backward(retain_graph=keep)
+        yield f"keep {keep}", seen, saved(y.grad_fn)
+    y = Square.apply(x)
+    handle = y.grad_fn.register_hook(fail)
+    yield "a hook fails", raises(y.sum().backward), saved(y.grad_fn)
+    handle.remove()
+    y.sum().backward()
+    yield "again", x.grad, saved(y.grad_fn)
+    y, wrong = Square.apply(x), True
+    yield "refused", raises(y.sum().backward), saved(y.grad_fn)
+    wrong = False
+    y.sum().backward()
+    yield "after that", x.grad, saved(y.grad_fn)
+    y = Square.apply(Square.apply(x))
+    inner, outer = y.grad_fn.next_functions[0][0], y.grad_fn
+    outer.register_hook(lambda gradients, given: seen.append((saved(outer), saved(inner))))
+    inner.register_prehook(lambda given: seen.append((saved(outer), saved(inner))))
+    y.sum().backward()
+    yield "two", seen, x.grad

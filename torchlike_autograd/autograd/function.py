@@ -178,11 +178,12 @@ class BackwardCFunction(FunctionCtx, Node):
         """Gradients (Values or None) of the tensor inputs that require grad, of which the pass wants those in `demanded`."""
         self._tl_demanded = demanded
         grads = [wrap(g) if g is not None else self._tl_absent(i) for i, g in enumerate(outs)]
-        result = self._tl_call_backward(tuple(grads))
-        if not p.keep_graph:
-            self._tl_freed = True  # it may run again all the same: who reads what was saved is told
-            release(self)
-        return self._tl_sorted(result, p)
+        return self._tl_sorted(self._tl_call_backward(tuple(grads)), p)
+
+    def _tl_let_go(self):
+        """Free what was saved.  The node may run again all the same: who reads what was saved is told."""
+        self._tl_freed = True
+        release(self)
 
     def _tl_absent(self, i):
         meta = self._tl_outputs[i]
