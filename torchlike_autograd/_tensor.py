@@ -537,6 +537,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
         base = None if self._tl_view is None else self._tl_view.base
         if base is not None or new._tl_view is not None:
             self._tl_view = View(base, () if new._tl_view is None else new._tl_view.chain, "default" if base is None else self._tl_view.creation)
+        else:  # what was shown before may have been a part of another tensor
+            self._tl_view = None
 
     @data.deleter
     def data(self):

@@ -107,3 +107,24 @@ def _(torch):
     yield "leaf", w, torch.arange(8.0).reshape(2, 4).t().detach().fill_diagonal_(-1, wrap=True)
     yield "too far", raises(lambda: part.as_strided((2,), (8,)))
     yield "inside", part.as_strided((2,), (4,)), part.as_strided((2,), (2,), 4)
+
+
+@case("inplace.replaced.part_then_whole")
+def _(torch):
+    """The data of a tensor are a part of another one, and then a whole of another shape: nothing is left of the part."""
+    base = torch.arange(24.0).reshape(2, 3, 4)
+    p = torch.nn.Parameter(torch.zeros(2))
+    p.data = base[1, :, 2]
+    yield "part", p, p.stride(), p.storage_offset()
+    p.data = torch.zeros(6)
+    yield "whole", p.stride(), p.storage_offset(), p._is_view(), p._base is None
+    with torch.no_grad():
+        p.add_(1)
+    p.detach()[1:3].mul_(5)
+    (p * p).sum().backward()
+    torch.optim.SGD([p], 0.1).step()
+    yield "written", p, p.grad, p[1:3].storage_offset(), base.sum()
+    held = base[0]
+    held.data = torch.ones(5)
+    held += 1
+    yield "a view keeps its base", held, held._base is not None, held._is_view()
