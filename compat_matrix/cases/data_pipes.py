@@ -6,7 +6,7 @@ import pickle
 import tempfile
 import warnings
 
-from ..case import case
+from ..case import case, raises
 
 
 def _inc(x):
@@ -192,3 +192,53 @@ def _(torch):
 
     rows = Rows()
     yield "items", list(rows), rows._is_dfpipe(), isinstance(rows, torch.utils.data.IterDataPipe), torch.utils.data.DFIterDataPipe.__mro__[1].__name__
+
+
+@case("data_pipes.validation")
+def _(torch):
+    """Arguments that have to be pipes, items that have to be of a pipe's type: PyTorch's pipes have none any more unless a program gives its classes one."""
+    data = torch.utils.data
+
+    class Below:
+        def issubtype(self, other):
+            return other is self
+
+        def issubtype_of_instance(self, item):
+            return item < 2
+
+        def __repr__(self):
+            return "below 2"
+
+    class Plain(data.IterDataPipe[int]):
+        def __iter__(self):
+            yield 1
+
+    class Typed(data.IterDataPipe):
+        type = Below()
+
+        @data.runtime_validation
+        def __iter__(self):
+            yield from (1, 2)
+
+    class Other(Typed):
+        type = Below()
+
+    class Mapped(data.MapDataPipe):
+        def __getitem__(self, index):
+            return index
+
+    @data.argument_validation
+    def any_pipe(pipe: data.IterDataPipe, n: int = 2, *, other: data.MapDataPipe = None):
+        return n
+
+    @data.argument_validation
+    def typed(pipe: Typed):
+        return sorted(pipe)
+
+    yield "refused", [raises(lambda a=a: any_pipe(a)) for a in (3, None, Mapped(), Plain())], raises(any_pipe), raises(lambda: any_pipe(1, 2, 3))
+    yield "subtypes", raises(lambda: typed(Other())), raises(lambda: typed(Plain())), raises(lambda: typed(Typed()))
+    yield "items", raises(lambda: list(Typed())), next(iter(Typed()))
+    with data.runtime_validation_disabled():
+        yield "unchecked", list(Typed()), typed(Typed())
+    yield "checked again", raises(lambda: list(Typed()))
+    yield "parameters", [str(kind).rpartition(".")[2] for kind in (Plain[int], Plain[int, str], data.IterDataPipe[int])], list(Plain())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import types
 from typing import TypeVar
 
 from ..dataset import Dataset, IterableDataset
@@ -19,6 +20,9 @@ class _Registered:
     """Pipes that answer to the functional names of others, and that hooks may pickle in their place."""
 
     getstate_hook = reduce_ex_hook = str_hook = repr_hook = None
+
+    def __class_getitem__(cls, params):
+        return types.GenericAlias(cls, params)  # also of classes that were derived without a parameter of their own, as in torch
 
     def __getattr__(self, name):
         made = type(self).functions.get(name)
