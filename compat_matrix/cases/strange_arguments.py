@@ -86,3 +86,51 @@ def _(torch):
     yield "range", told(lambda: torch.range(1.5, 0)), told(lambda: torch.range(0, 5, -1)), told(lambda: torch.range(5, 0, -1)), told(lambda: torch.range(0, 0))
     yield "unique", told(lambda: x.unique(0)), told(lambda: x.unique(sorted=1)), told(lambda: x.unique(return_inverse=1)), told(lambda: x.unique_consecutive(1)), told(
         lambda: x.unique_consecutive(return_counts=0))
+
+
+@case("strange_arguments.after_others")
+def _(torch):
+    """What a call with whole numbers left behind is not taken for one with floats or bools, which are equal to them as keys."""
+    x = torch.arange(24.0).reshape(2, 3, 4)
+    for name in ("amax", "sum", "flip", "permute", "squeeze", "logsumexp", "all", "reshape", "view", "repeat", "expand"):
+        f = getattr(x, name)
+        for k, dims in enumerate([(2, 3, 4), (0, 1, 2), (0, 1, 2.0), (0.0, 1, 2), (False, 1, 2), (0, True, 2), [0, 1, 2], [0, 1.0, 2], (2, 3, 4.0), (True, 3, 8)]):
+            yield f"{name} {k}", told(lambda f=f, dims=dims: f(dims))
+    for k, dim in enumerate([(1,), (True,), (1.5,), (2**70,), (2, 2**63), 2**64]):
+        yield f"fft {k}", told(lambda dim=dim: torch.fft.fftshift(x, dim=dim)), told(lambda dim=dim: torch.fft.fftn(x, dim=dim)), told(
+            lambda dim=dim: torch.fft.fftn(x, dim)), told(lambda dim=dim: torch.fft.fft(x, n=dim)), told(lambda dim=dim: torch.amax(x, dim=dim))
+    yield "twice", told(lambda: torch.fft.fft(x, dim=1, input=x)), told(lambda: torch.fft.fft(x, 2, dim=1, n=2)), told(lambda: torch.amax(x, (0,), keepdim=True, dim=0))
+
+
+@case("strange_arguments.handed_on")
+def _(torch):
+    """Functions in Python that hand their arguments to torch's parser, which refuses them in its own words."""
+    f = torch.nn.functional
+    x, w, i, m, v = torch.ones(2, 3), torch.ones(5, 3), torch.tensor([1, 2]), torch.zeros(3), torch.ones(3)
+    for train in (1, None, torch.tensor(True), "a"):
+        for g in (f.dropout, f.alpha_dropout, f.feature_alpha_dropout):
+            yield f"{g.__name__} {type(train).__name__}", told(lambda g=g, train=train: g(x, 0.5, train))
+    yield "dropout", told(lambda: f.dropout(x, torch.tensor([0.5]))), told(lambda: f.dropout(x, torch.tensor(0.5))), told(lambda: f.dropout3d(x[None, :, :, None], 0.5, 1))
+    for kwargs in ({"sparse": 1}, {"sparse": 2.5}, {"max_norm": "a"}, {"padding_idx": 1.0}, {"max_norm": 1, "norm_type": "a"}, {"norm_type": "a"}):
+        yield f"embedding {kwargs}", told(lambda kwargs=kwargs: f.embedding(i, w, **kwargs))
+    yield "embedding", told(lambda: f.embedding(1, w)), told(lambda: f.embedding(i, w[0], max_norm=1.0)), told(lambda: f.embedding(i, i, max_norm=1.0))
+    for kwargs in ({"training": 1}, {"momentum": None}, {"eps": torch.tensor(0.1)}, {"weight": 1.5}, {"bias": [v]}):
+        yield f"batch_norm {[*kwargs]}", told(lambda kwargs=kwargs: f.batch_norm(x, m, v, **kwargs)), told(lambda kwargs=kwargs: f.instance_norm(x[None], m[:2], v[:2], **kwargs))
+    yield "batch_norm", told(lambda: f.batch_norm(x, 1j, v)), told(lambda: f.batch_norm(x, None, None, training=True))
+    for kwargs in ({"stride": 2.0}, {"padding": True}, {"groups": 2**63}, {"stride": (1.5, 2)}, {"stride": (1, 2)}, {"output_padding": (0, 2**63)}, {"stride": None}):
+        yield f"conv {kwargs}", told(lambda kwargs=kwargs: f.conv_transpose1d(x[None], torch.ones(2, 1, 1), **kwargs)), told(
+            lambda kwargs=kwargs: f.conv_transpose2d(x[None], torch.ones(2, 1, 1, 1), **kwargs))
+    for p in (2**63, 2**64, -2**63 - 1, 1j):
+        yield f"numbers {p}", told(lambda p=p: torch.norm(x, p)), told(lambda p=p: torch.trapezoid(x, dx=p)), told(lambda p=p: torch.linalg.norm(x, p)), told(
+            lambda p=p: torch.linalg.vector_norm(x, p))
+    yield "norm", told(lambda: torch.norm(1.5)), told(lambda: torch.norm(x, 2, False)), told(lambda: torch.norm(x, 2, [0, 1.0])), told(lambda: torch.norm(x, float("inf"), True))
+
+
+@case("strange_arguments.factors")
+def _(torch):
+    factors, b = torch.tensor([[2.0, 1.0], [0.5, 3.0]]), torch.ones(2, 1)
+    for pivots in ([1, 2], [0, 2], [3, 2], [-1, 2], [2, 5]):
+        yield f"{pivots}", told(lambda pivots=pivots: torch.linalg.lu_solve(factors, torch.tensor(pivots, dtype=torch.int32), b).clone().tolist() and b)
+    yield "bools", told(lambda: torch.linalg.ldl_solve(factors, torch.tensor([True, True]), b))
+    yield "lstsq", told(lambda: torch.linalg.lstsq(factors, b, driver="GELS")), told(lambda: torch.linalg.lstsq(factors, b, driver="bogus"))
+    yield "rank", [torch.linalg.lstsq(factors, b, rcond, driver=d).rank.item() for rcond in (0.5, 1.0, 2.0) for d in ("gelsd", "gelss")]

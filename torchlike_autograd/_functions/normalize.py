@@ -20,6 +20,7 @@ from .._ops.conventions import cxx_of
 from .._ops.memory import channels_order
 from .._tensor import Tensor, from_array, wrap
 from ..autograd.grad_mode import no_grad
+from .arguments import handed
 from .convert import cast
 from .norm import check_out
 
@@ -220,6 +221,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
         raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     if eps < 0:
         raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
+    handed("torch.batch_norm", input, weight, bias, running_mean, running_var, training, momentum, eps, True)
     return torch_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
 
 
@@ -260,6 +262,7 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
     """Every channel of every instance less its mean, divided by its deviation."""
     if use_input_stats:
         _verify_spatial_size(tuple(input.shape))
+    handed("torch.instance_norm", input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True)
     return torch_instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True)
 
 

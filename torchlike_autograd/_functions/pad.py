@@ -11,7 +11,7 @@ from .._core.bind import number
 from .._core.composite import composite, named
 from .._core.numeric import check_number
 from .._core.saying import warn
-from .._core.shapes import wrap_dim
+from .._core.shapes import is_long, wrap_dim
 from .._core.spread import beside
 from .._core.words import type_name
 from .._ops.unsigned import WIDE
@@ -48,7 +48,7 @@ def pad(input, pad, mode="constant", value=None):
     if mode == "constant":
         if value is not None:
             check_number(float(value), input._tl_v.aval.dtype)
-        return _constant(input, pad, 0 if value is None else value)
+        return _constant(input, pad, 0 if value is None else float(value) if type(value) is int and not is_long(value) else value)
     if value is not None and value != 0:
         raise RuntimeError(f"Padding mode \"{mode}\" doesn't take in value argument")
     n = len(pad) // 2
@@ -129,7 +129,7 @@ def _check_beside(input, t, dim):
 
 def _widths(name, y, x, dim):
     """Differences of the places x, shaped like those of y."""
-    if x.ndim == 1 and y.ndim > 1:
+    if x.ndim == 1:
         if x.shape[0] != y.shape[dim]:
             raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
         return diff(x).reshape([-1 if k == dim else 1 for k in range(y.ndim)])
@@ -139,6 +139,11 @@ def _widths(name, y, x, dim):
 def _bool_refused(name, *tensors):
     if any(isinstance(t, Tensor) and t.dtype is dtypes.bool_ for t in tensors):
         raise RuntimeError(f"{name}: received a bool input for {'`x` or `y`' if len(tensors) > 1 else '`y`'}, but bool is not supported")
+
+
+def _real_distance(name, dx):
+    if isinstance(dx, complex):
+        raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")
 
 
 def _widths_of(name, args, kwargs):
@@ -183,6 +188,7 @@ def _integral(y, x, dx, dim):
     if not y.ndim:
         raise IndexError(f"Dimension specified as {dim if x is None else wrap_dim(dim, 0)} but tensor has no dimensions")
     _bool_refused("trapezoid", *((y,) if x is None else (y, x)))
+    _real_distance("trapezoid", dx)
     dim = wrap_dim(dim, y.ndim)
     n = y._tl_v.aval.shape[dim]
     left, right = y.narrow(dim, 0, n - 1), y.narrow(dim, 1, n - 1)
@@ -198,6 +204,7 @@ def cumulative_trapezoid(*args, **kwargs):
     _bool_refused("cumulative_trapezoid", *((y,) if x is None else (y, x)))
     if not y.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    _real_distance("cumulative_trapezoid", dx)
     dim = wrap_dim(dim, y.ndim)
     n = y._tl_v.aval.shape[dim]
     left, right = y.narrow(dim, 0, max(n - 1, 0)), y.narrow(dim, min(n, 1), max(n - 1, 0))
