@@ -1,5 +1,7 @@
 """Arguments of a kind that a function does not take, or that torch's parser takes though they look wrong: bools among sizes, tensors as numbers."""
 
+import functools
+
 import numpy as np
 
 from compat_matrix.case import case
@@ -21,7 +23,7 @@ def told(f):
 def _(torch):
     x = torch.ones(2, 2)
     for name in BARE:
-        f = getattr(x, name)
+        f = functools.partial(getattr(torch.Tensor, name), x)
         yield name, told(lambda f=f: f(0)), told(lambda f=f: f(0, x)), told(lambda f=f: f(dim=0)), told(lambda f=f: f(0, dim=0))
     for name in SWITCHLESS:
         f = getattr(x, name)
@@ -134,3 +136,43 @@ def _(torch):
     yield "bools", told(lambda: torch.linalg.ldl_solve(factors, torch.tensor([True, True]), b))
     yield "lstsq", told(lambda: torch.linalg.lstsq(factors, b, driver="GELS")), told(lambda: torch.linalg.lstsq(factors, b, driver="bogus"))
     yield "rank", [torch.linalg.lstsq(factors, b, rcond, driver=d).rank.item() for rcond in (0.5, 1.0, 2.0) for d in ("gelsd", "gelss")]
+
+
+@case("strange_arguments.parts_of_networks")
+def _(torch):
+    """Layers as functions, with windows, shapes, bounds and switches of another kind."""
+    f, x, image = torch.nn.functional, torch.ones(2, 3), torch.ones(1, 2, 4, 4)
+    for k, size in enumerate([True, (True, 1), 1.5, (2, 2), "a", [2, 2.0], None, (2, 2**63)]):
+        yield f"windows {k}", *[told(g) for g in (
+            lambda size=size: f.unfold(image, size), lambda size=size: f.unfold(image, 2, padding=size), lambda size=size: f.fold(torch.ones(1, 8, 9), 4, size),
+            lambda size=size: f.max_pool2d(image, size), lambda size=size: f.max_pool2d(image, 2, dilation=size), lambda size=size: f.max_pool1d(x, size),
+            lambda size=size: f.pad(image, size), lambda size=size: f.layer_norm(image, size), lambda size=size: f.rms_norm(image, size))]
+    for name in ("hardtanh", "relu6", "elu", "leaky_relu", "selu", "logsigmoid", "threshold", "rrelu", "layer_norm"):
+        g = getattr(f, name)
+        yield name, told(lambda g=g: g([1.0])), told(lambda g=g: g(x, bogus=1)), told(lambda g=g: g(x, out=x)), told(lambda g=g: g(x, "a")), told(lambda g=g: g(x, None))
+    for k, value in enumerate([torch.tensor([1.0]), torch.tensor(1.0), "a", None, 2**64, True, 0.5]):
+        yield f"losses {k}", *[told(g) for g in (
+            lambda value=value: f.huber_loss(x, x, delta=value), lambda value=value: f.smooth_l1_loss(x, x, beta=value), lambda value=value: f.kl_div(x, x, log_target=value),
+            lambda value=value: f.margin_ranking_loss(x, x, x, margin=value), lambda value=value: f.pad(image, (1, 1), value=value))]
+    q = torch.ones(1, 2, 3, 4)
+    for kwargs in ({"is_causal": 1}, {"is_causal": torch.tensor(True)}, {"scale": "a"}, {"enable_gqa": 1}, {"attn_mask": 1}, {"bogus": 1}):
+        yield f"attention {[*kwargs]} {type([*kwargs.values()][0]).__name__}", told(lambda kwargs=kwargs: f.scaled_dot_product_attention(q, q, q, **kwargs))
+    for kwargs in ({"weight": 1}, {"bias": [1]}, {"eps": None}, {"eps": torch.tensor(0.1)}, {"num_groups": 2**63}, {"num_groups": 1.0}):
+        yield f"group_norm {kwargs}", told(lambda kwargs=kwargs: f.group_norm(x, **{"num_groups": 1, **kwargs}))
+    lengths = [torch.tensor([5]), torch.tensor([2])]
+    for k, args in enumerate([({}, *lengths), (torch.tensor([[1, 2]]), *lengths, True), (torch.tensor([[1, 2]]), 5, 2), (torch.tensor([[1, 2]]), *lengths, 0, "sum", 1)]):
+        yield f"ctc {k}", told(lambda args=args: f.ctc_loss(torch.zeros(5, 1, 3), *args))
+
+
+@case("strange_arguments.outputs")
+def _(torch):
+    y = torch.ones(2, 3)
+    calls = {"eq": (y, y), "add": (y, y), "pow": (y, y), "sum": (y, 0), "abs": (y,), "sort": (y,), "max": (y, 0), "clamp": (y, 0), "div": (y, y), "topk": (y, 1)}
+    for name, args in calls.items():
+        g = getattr(torch, name)
+        yield name, *[told(lambda g=g, args=args, out=out: g(*args, out=out)) for out in (1, [y], "a", 1.5, True, ())]
+    z = torch.ones(5, 3, dtype=torch.complex64)
+    yield "istft", told(lambda: torch.istft(z)), told(lambda: z.istft("a")), told(lambda: torch.istft(z, 8.0)), told(lambda: torch.istft(z, 4, 1, 1, 1))
+    yield "einsum", told(lambda: torch.einsum([y, y], "ij")), told(lambda: torch.einsum(1, y)), told(lambda: torch.einsum("ij", 1))
+    yield "of rows", told(lambda: y.renorm(2, 1.0, 1)), told(lambda: torch.renorm(y, "a", 0, 1)), told(lambda: torch.tril_indices(3, True)), told(
+        lambda: torch.triu_indices(3, 3, dtype=1.0)), told(lambda: torch.triu_indices(3, 2**63))

@@ -252,19 +252,29 @@ def _paths(name, method):
     for part in ("linalg", "special"):
         if name.startswith(f"{part}_"):
             return (f"torch.{part}.{name[len(part) + 1:]}",)
-    return f"torch.{name}", f"torch.nn.functional.{name}"
+    return f"torch.{name}", f"torch.nn.functional.{name}", f"torch._C._nn.{name}"
+
+
+def _recorded(name, args, kwargs, method):
+    """torch's TypeError by the signatures that are recorded of a function, or None."""
+    from . import words
+
+    for path in _paths(name, method):
+        found = words.known(path)
+        error = words.complaint(*found, args[1:] if method else args, kwargs, method) if found is not None else None
+        if error is not None:
+            return error
+    return None
 
 
 def no_match(name, ops, args, kwargs, method):
     """torch's TypeError for arguments that fit no overload."""
     from . import words
 
+    error = _recorded(name, args, kwargs, method)
+    if error is not None:
+        return error
     shown = args[1:] if method else args
-    for path in _paths(name, method):
-        found = words.known(path)
-        error = words.complaint(*found, shown, kwargs, method) if found is not None else None
-        if error is not None:
-            return error
     signatures = [words.Signature(_signature(o, method)) for o in ops]
     error = words.complaint(name, len(ops) > 1, signatures, shown, kwargs, method)
     if error is not None:
@@ -457,7 +467,13 @@ def make_function(name, ops, method=False, register=True):
             raise no_match(name, ops, args, {**kwargs, "out": out}, method) from None
         if not spec.op.out or (flat and not isinstance(flat[0], Tensor) and spec.op.name in _TENSOR_FIRST):
             raise no_match(name, ops, args, {**kwargs, "out": out}, method)
-        return run(spec, flat) if out is None else into(name, spec, flat, out)
+        if out is None:
+            return run(spec, flat)
+        if not isinstance(out, (list, tuple) if spec.op.multi else Tensor):
+            error = _recorded(name, args, {**kwargs, "out": out}, method)
+            if error is not None:
+                raise error
+        return into(name, spec, flat, out)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = ops[0].doc

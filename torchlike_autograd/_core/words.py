@@ -25,7 +25,8 @@ from .shapes import OVERFLOW, as_long, is_index_array, is_long
 _NUMPY_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
 _WITH_NUMBERS = frozenset(n + t for n in ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide") for t in ("", "_")) | {
     "copy_", "to"}
-_ONE_INT = frozenset(("dim", "dims", "shifts", "kernel_size", "stride", "padding", "dilation", "output_size", "s"))  # lists for which one int may stand
+# lists for which one int may stand
+_ONE_INT = frozenset(("dim", "dims", "shifts", "kernel_size", "stride", "padding", "output_padding", "dilation", "output_size", "s"))
 _NO_ONE_INT = {"as_strided": ("stride",), "as_strided_": ("stride",), "as_strided_copy": ("stride",),
                "new_empty_strided": ("stride",), "empty_strided": ("stride",), "rot90": ("dims",), "tile": ("dims",),
                "flip": ("dims",), "permute": ("dims",)}  # but not there
@@ -142,7 +143,7 @@ def _fits(p, x, name):
         return True
     if p.name in _NO_ONE_INT.get(name, ()) and not isinstance(x, (list, tuple)):
         return False
-    if p.word == "Tensor" and name in _WITH_NUMBERS and p.name == "other" and isinstance(x, numbers.Number):
+    if p.word == "Tensor" and name in _WITH_NUMBERS and p.name in ("other", "out") and isinstance(x, numbers.Number):
         return True
     if p.name == "out" and name in _OUT_LISTS and isinstance(x, (list, tuple)):
         return True
@@ -252,7 +253,7 @@ def complaint(name, several, signatures, args, kwargs, method=False):
     """torch's TypeError for a call, or None where a signature takes it."""
     if method and all(s.text == "()" for s in signatures) and (args or kwargs):
         given = "keyword arguments" if kwargs else f"arguments ({len(args)} given)"
-        return TypeError(f"Tensor.{name}() takes no {given}")
+        return TypeError(f"TensorBase.{name}() takes no {given}")
     if not several:
         return refusal(name, signatures[0], args, kwargs) or _unpacked(name, signatures[0], args, kwargs)
     for s in signatures:
@@ -419,6 +420,8 @@ def _plain_number(x, word):
         x = int(operator.index(x))
     elif word == "float" and isinstance(x, Tensor):
         return x.item()
+    elif word == "float" and type(x) is int and not is_long(x):
+        return float(x)
     elif word == "Number" and type(x) is int and not -(1 << 63) <= x < 1 << 64:
         raise errors.too_big(x)
     elif word == "tuple of ints":
@@ -472,7 +475,7 @@ def explained(path, args, kwargs):
         return None
     method = path.startswith("Tensor.")
     if method and args and not isinstance(args[0], Tensor):
-        return TypeError(f"descriptor '{path[7:]}' for 'torch._C.TensorBase' objects doesn't apply to a '{type(args[0]).__name__}' object")
+        return TypeError(f"descriptor '{path[7:]}' for 'torch._C.TensorBase' objects doesn't apply to a '{type_name(args[0])}' object")
     return complaint(*found, args[1:] if method else args, kwargs, method)
 
 

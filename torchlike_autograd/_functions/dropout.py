@@ -172,6 +172,7 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
         raise RuntimeError(f"vmap: we do not yet support aten::rrelu{'_' * bool(inplace)}. Please file an issue")
     if isinstance(lower, complex) or isinstance(upper, complex):
         raise cannot_hold(dtypes.float64)
+    handed("torch.rrelu_" if inplace else "torch.rrelu", input, lower, upper, training)
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     noise = beside(_slopes(input, lower, upper), input) if training else zeros_like(input)

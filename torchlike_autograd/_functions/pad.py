@@ -11,11 +11,11 @@ from .._core.bind import number
 from .._core.composite import composite, named
 from .._core.numeric import check_number
 from .._core.saying import warn
-from .._core.shapes import is_long, wrap_dim
+from .._core.shapes import wrap_dim
 from .._core.spread import beside
-from .._core.words import type_name
 from .._ops.unsigned import WIDE
 from .._tensor import Tensor, from_array
+from .arguments import handed
 from .by_example import by_example
 from .create import zeros_like
 from .norm import check_out, into
@@ -28,15 +28,7 @@ _mul_number, _add_number, _true_div_number = named("_mul_number"), named("_add_n
 @composite("torch.nn.functional.pad")
 def pad(input, pad, mode="constant", value=None):
     """Padding at the ends of the last dims, counted from the last one; modes constant, reflect, replicate, circular."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"pad(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
-    if isinstance(value, (str, complex)):
-        raise TypeError(f"pad(): argument 'value' (position 4) must be float, not {type_name(value)}")
-    for i, p in enumerate(pad):
-        if not hasattr(p, "__index__"):
-            raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, but found element of type {type_name(p)} at pos {i}")
-    if not isinstance(mode, str):
-        raise TypeError(f"pad(): argument 'mode' (position 3) must be str, not {type_name(mode)}")
+    input, pad, mode, value = handed("torch._C._nn.pad", input, pad, mode, value)
     pad = tuple(int(p) for p in pad)
     if mode not in ("constant", "reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
@@ -48,7 +40,7 @@ def pad(input, pad, mode="constant", value=None):
     if mode == "constant":
         if value is not None:
             check_number(float(value), input._tl_v.aval.dtype)
-        return _constant(input, pad, 0 if value is None else float(value) if type(value) is int and not is_long(value) else value)
+        return _constant(input, pad, 0 if value is None else value)
     if value is not None and value != 0:
         raise RuntimeError(f"Padding mode \"{mode}\" doesn't take in value argument")
     n = len(pad) // 2

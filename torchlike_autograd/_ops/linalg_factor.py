@@ -327,6 +327,8 @@ def _check_lu_solve(LU, pivots, B, left):
 
 
 def _solve_range(LU, pivots, B, *, left, adjoint):
+    if LU.size == 0 or B.size == 0:
+        return 0
     return jnp.where(jnp.any(pivots < 1), 1, jnp.where(jnp.any(pivots > LU.shape[-1]), 2, 0))
 
 
