@@ -176,3 +176,5 @@ def _(torch):
     yield "einsum", told(lambda: torch.einsum([y, y], "ij")), told(lambda: torch.einsum(1, y)), told(lambda: torch.einsum("ij", 1))
     yield "of rows", told(lambda: y.renorm(2, 1.0, 1)), told(lambda: torch.renorm(y, "a", 0, 1)), told(lambda: torch.tril_indices(3, True)), told(
         lambda: torch.triu_indices(3, 3, dtype=1.0)), told(lambda: torch.triu_indices(3, 2**63))
+    yield "masked", told(lambda: torch.masked.amax(y, bogus=1)), told(lambda: torch.masked.softmax(y)), told(lambda: torch.masked.cumsum(y, 0, 1, 2)), told(
+        lambda: torch.nn.functional.softmin(y, bogus=1))

@@ -133,8 +133,8 @@ def _reroutable(path, f):
     """A function that is published as it is: its body changes places when a class overrides `__torch_function__` for the first time."""
     if f.__name__.startswith(("f_", "_", "tensor_")):  # named for the package's own readers
         f.__name__ = path.rpartition(".")[2]
-    if f.__qualname__.startswith("f_"):
-        f.__qualname__ = f.__name__
+    if f.__qualname__.startswith("f_") or ("<locals>" in f.__qualname__ and not path.startswith("Tensor.")):
+        f.__qualname__ = path.rpartition(".")[2]  # what Python's own errors speak of
     if path == "torch.nn.functional.threshold":
         f.__name__ = f.__qualname__ = "_threshold"  # as PyTorch's calls itself
     if id(f) not in overriding.PATHS:
