@@ -178,3 +178,14 @@ def _(torch):
         lambda: torch.triu_indices(3, 3, dtype=1.0)), told(lambda: torch.triu_indices(3, 2**63))
     yield "masked", told(lambda: torch.masked.amax(y, bogus=1)), told(lambda: torch.masked.softmax(y)), told(lambda: torch.masked.cumsum(y, 0, 1, 2)), told(
         lambda: torch.nn.functional.softmin(y, bogus=1))
+
+
+@case("strange_arguments.lists_written")
+def _(torch):
+    """Lists of tensors, refused before any of them is written."""
+    a, b = (torch.ones(3), torch.ones(2)), [torch.ones(3), torch.ones(2)]
+    yield "kind", type(torch._foreach_add_(a, 1.0)).__name__, type(torch._foreach_add_([*a], 1.0)).__name__
+    for k, args in enumerate([(b, 1.0, b), ([b[0], "a"],), ([b[0], None], 2.0), ([1.0, None],), ("a",), (b, None)]):
+        for name in ("_foreach_add_", "_foreach_addcmul_", "_foreach_lerp_", "_foreach_sub_", "_foreach_norm", "_foreach_exp_"):
+            yield f"{name} {k}", told(lambda name=name, args=args: getattr(torch, name)(a, *args))
+    yield "versions", [t._version for t in a], torch.cat(a)

@@ -257,8 +257,11 @@ def complaint(name, several, signatures, args, kwargs, method=False):
     if not several:
         return refusal(name, signatures[0], args, kwargs) or _unpacked(name, signatures[0], args, kwargs)
     for s in signatures:
-        if refusal(name, s, args, kwargs) is None:
+        error = refusal(name, s, args, kwargs)
+        if error is None:
             return _unpacked(name, s, args, kwargs)
+        if error.args[0].startswith("expected Tensor as element"):
+            return error  # a list that is to hold tensors ends the search
     n = len(args) + len(kwargs)
     plausible = [s for s in signatures if s.least <= n <= len(s.params)]
     if len(plausible) == 1:
