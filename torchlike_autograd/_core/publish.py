@@ -92,6 +92,9 @@ _SHARED = ("adaptive_avg_pool1d", "avg_pool1d", "bilinear", "celu_", "conv1d", "
            "selu_", "threshold_")
 
 
+_UNDERSCORED = "torch.nn.functional.threshold"  # PyTorch's calls itself `_threshold`
+
+
 def _at_home(f, path):
     """Let a function say that it comes from the public module that it is found in: by that and its name it is pickled."""
     module, _, name = path.rpartition(".")
@@ -103,7 +106,7 @@ def _at_home(f, path):
         module = f"torch._C._{module[len('torch.'):]}"
     f.__module__ = __package__.partition(".")[0] + module[len("torch"):]
     there = _table.get(f"{module}.{f.__qualname__}")
-    if f.__qualname__.startswith(("f_", "_", "torch_")) if there is None else body_of(there) is not f:
+    if path != _UNDERSCORED and (f.__qualname__.startswith(("f_", "_", "torch_")) if there is None else body_of(there) is not f):
         f.__qualname__ = name
 
 
@@ -135,8 +138,8 @@ def _reroutable(path, f):
         f.__name__ = path.rpartition(".")[2]
     if f.__qualname__.startswith("f_") or ("<locals>" in f.__qualname__ and not path.startswith("Tensor.")):
         f.__qualname__ = path.rpartition(".")[2]  # what Python's own errors speak of
-    if path == "torch.nn.functional.threshold":
-        f.__name__ = f.__qualname__ = "_threshold"  # as PyTorch's calls itself
+    if path == _UNDERSCORED:
+        f.__name__ = f.__qualname__ = "_threshold"
     if id(f) not in overriding.PATHS:
         overriding.named(f, f"torch.{path}" if path.startswith("Tensor.") else path)
     overriding.rerouted(f, path)

@@ -160,7 +160,7 @@ _leaky_relu_twin, _elu_twin, _celu_twin, _hardtanh_twin, _relu_twin = (twin_of(n
 _threshold, _threshold_in_place = named("threshold"), twin_of("threshold")
 
 
-@composite("torch.nn.functional.threshold")
+@composite("torch.nn.functional.threshold", "torch.nn.functional._threshold")
 def threshold(input, threshold, value, inplace=False):
     """value where input is not above the threshold."""
     return (_threshold_in_place if inplace else _threshold)(input, threshold, value)
