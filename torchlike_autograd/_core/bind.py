@@ -19,7 +19,7 @@ from .dispatch import inplace, into, run
 from .hot import PLAIN, binary, twin, unary, view, with_number, wrapped
 from .overriding import Overridden
 from .record import number_kind
-from .shapes import as_long, is_index_array
+from .shapes import Ints, as_long, is_index_array
 
 NUMBERS = (float, int, bool, complex)
 _ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "a": "self", "x1": "self", "x2": "other",
@@ -63,6 +63,8 @@ def _float(x):
 def number(x):
     """A Python number from a number, a NumPy scalar or a 0-dim tensor that needs no grad."""
     if type(x) in NUMBERS:
+        if type(x) is int and not -(1 << 63) <= x < 1 << 64:
+            raise errors.too_big(x)
         return x
     if isinstance(x, bool):
         return x
@@ -80,7 +82,8 @@ def number(x):
 def _ints(x, fill):
     if isinstance(x, (list, tuple)):
         try:
-            return tuple([_int(operator.index(i) if is_index_array(i) else i) for i in x])
+            return tuple([int(i) if k and isinstance(i, (bool, np.bool_)) else _int(operator.index(i) if is_index_array(i) else i)
+                          for k, i in enumerate(x)])  # only the first says whether they are ints
         except ValueError:  # more than 64 bits: torch's TypeError says where, for a number alone it is this
             raise Mismatch from None
     if isinstance(x, Tensor) and fill is None:
@@ -249,19 +252,29 @@ def _paths(name, method):
     for part in ("linalg", "special"):
         if name.startswith(f"{part}_"):
             return (f"torch.{part}.{name[len(part) + 1:]}",)
-    return f"torch.{name}", f"torch.nn.functional.{name}"
+    return f"torch.{name}", f"torch.nn.functional.{name}", f"torch._C._nn.{name}"
+
+
+def _recorded(name, args, kwargs, method):
+    """torch's TypeError by the signatures that are recorded of a function, or None."""
+    from . import words
+
+    for path in _paths(name, method):
+        found = words.known(path)
+        error = words.complaint(*found, args[1:] if method else args, kwargs, method) if found is not None else None
+        if error is not None:
+            return error
+    return None
 
 
 def no_match(name, ops, args, kwargs, method):
     """torch's TypeError for arguments that fit no overload."""
     from . import words
 
+    error = _recorded(name, args, kwargs, method)
+    if error is not None:
+        return error
     shown = args[1:] if method else args
-    for path in _paths(name, method):
-        found = words.known(path)
-        error = words.complaint(*found, shown, kwargs, method) if found is not None else None
-        if error is not None:
-            return error
     signatures = [words.Signature(_signature(o, method)) for o in ops]
     error = words.complaint(name, len(ops) > 1, signatures, shown, kwargs, method)
     if error is not None:
@@ -348,7 +361,7 @@ class Recipes:
             used.add(i)
             chosen.append(i)
         fixed = tuple(i for i, x in enumerate(every) if i not in used or (spec.op.bake and not isinstance(x, Tensor)))
-        values = [tuple(x) if type(x) is list else x for x in every]
+        values = [Ints(x) if type(x) in (list, tuple) else x for x in every]
         if not all(_plain(values[i]) for i in fixed):
             return
         known = self.kinds.get(kind)
@@ -375,7 +388,7 @@ def _numeric(op, kind, n):
 
 
 def _plain(x):
-    if type(x) is tuple:
+    if type(x) is Ints:
         return all(type(i) is int for i in x)
     return x is None or type(x) in (int, float, bool, complex, str, dtypes.dtype, type)
 
@@ -454,7 +467,13 @@ def make_function(name, ops, method=False, register=True):
             raise no_match(name, ops, args, {**kwargs, "out": out}, method) from None
         if not spec.op.out or (flat and not isinstance(flat[0], Tensor) and spec.op.name in _TENSOR_FIRST):
             raise no_match(name, ops, args, {**kwargs, "out": out}, method)
-        return run(spec, flat) if out is None else into(name, spec, flat, out)
+        if out is None:
+            return run(spec, flat)
+        if not isinstance(out, (list, tuple) if spec.op.multi else Tensor):
+            error = _recorded(name, args, {**kwargs, "out": out}, method)
+            if error is not None:
+                raise error
+        return into(name, spec, flat, out)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = ops[0].doc

@@ -370,6 +370,8 @@ def into(name, spec, flat, out):
         write_result(*((o, v) if resized or spec.op.name not in LAST_STAYS else last_places(o, v)), told=spec.op.name not in _QUIET)
         if resized and o._tl_cell is None:
             lay_if_bent(spec, flat, (o,), i)
+    if isinstance(out, (int, float, complex)):
+        return outs[0]  # the tensor that was made of the number
     return out if not spec.op.multi or spec.op.fields is None else tuple.__new__(named_tuple(spec.op, "_out"), outs)
 
 

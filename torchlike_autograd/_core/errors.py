@@ -18,11 +18,15 @@ class LinAlgError(RuntimeError):
 LinAlgError.__module__, LinAlgError.__name__, LinAlgError.__qualname__ = "torch._C", "_LinAlgError", "_LinAlgError"
 
 
+def _whole_name(t):
+    return f"numpy.{t.__name__}" if t.__module__ == "numpy" else t.__name__
+
+
 def unbound(name, args):
     """Python's own for a method of Tensor called by its name with no tensor first."""
     if not args:
         return TypeError(f"unbound method TensorBase.{name}() needs an argument")
-    return TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{type(args[0]).__name__}' object")
+    return TypeError(f"descriptor '{name}' for 'torch._C.TensorBase' objects doesn't apply to a '{_whole_name(type(args[0]))}' object")
 
 
 def no_memory():

@@ -92,6 +92,9 @@ _SHARED = ("adaptive_avg_pool1d", "avg_pool1d", "bilinear", "celu_", "conv1d", "
            "selu_", "threshold_")
 
 
+_UNDERSCORED = "torch.nn.functional.threshold"  # PyTorch's calls itself `_threshold`
+
+
 def _at_home(f, path):
     """Let a function say that it comes from the public module that it is found in: by that and its name it is pickled."""
     module, _, name = path.rpartition(".")
@@ -103,7 +106,7 @@ def _at_home(f, path):
         module = f"torch._C._{module[len('torch.'):]}"
     f.__module__ = __package__.partition(".")[0] + module[len("torch"):]
     there = _table.get(f"{module}.{f.__qualname__}")
-    if f.__qualname__.startswith(("f_", "_", "torch_")) if there is None else body_of(there) is not f:
+    if path != _UNDERSCORED and (f.__qualname__.startswith(("f_", "_", "torch_")) if there is None else body_of(there) is not f):
         f.__qualname__ = name
 
 
@@ -133,6 +136,10 @@ def _reroutable(path, f):
     """A function that is published as it is: its body changes places when a class overrides `__torch_function__` for the first time."""
     if f.__name__.startswith(("f_", "_", "tensor_")):  # named for the package's own readers
         f.__name__ = path.rpartition(".")[2]
+    if f.__qualname__.startswith("f_") or ("<locals>" in f.__qualname__ and not path.startswith("Tensor.")):
+        f.__qualname__ = path.rpartition(".")[2]  # what Python's own errors speak of
+    if path == _UNDERSCORED:
+        f.__name__ = f.__qualname__ = "_threshold"
     if id(f) not in overriding.PATHS:
         overriding.named(f, f"torch.{path}" if path.startswith("Tensor.") else path)
     overriding.rerouted(f, path)

@@ -48,6 +48,19 @@ def check_room(shape, itemsize):
                            "Error code 12 (Cannot allocate memory)")
 
 
+class Ints(tuple):
+    """Ints in the key of what is remembered: as a tuple 1, 1.0 and True would be equal, which torch tells apart."""
+
+    __slots__ = ()
+    __hash__ = tuple.__hash__
+
+    def __eq__(self, other):
+        return tuple.__eq__(self, other) and _INT.issuperset(map(type, other))
+
+
+_INT = frozenset((int,))
+
+
 def is_long(n: int) -> bool:
     """Whether an int has 64 bits."""
     return -(1 << 63) <= n < 1 << 63

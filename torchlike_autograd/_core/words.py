@@ -25,7 +25,8 @@ from .shapes import OVERFLOW, as_long, is_index_array, is_long
 _NUMPY_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("x", "a", "x1"), "other": ("x2",)}
 _WITH_NUMBERS = frozenset(n + t for n in ("add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide") for t in ("", "_")) | {
     "copy_", "to"}
-_ONE_INT = frozenset(("dim", "dims", "shifts", "kernel_size", "stride", "padding", "dilation", "output_size", "s"))  # lists for which one int may stand
+# lists for which one int may stand
+_ONE_INT = frozenset(("dim", "dims", "shifts", "kernel_size", "stride", "padding", "output_padding", "dilation", "output_size", "s"))
 _NO_ONE_INT = {"as_strided": ("stride",), "as_strided_": ("stride",), "as_strided_copy": ("stride",),
                "new_empty_strided": ("stride",), "empty_strided": ("stride",), "rot90": ("dims",), "tile": ("dims",),
                "flip": ("dims",), "permute": ("dims",)}  # but not there
@@ -35,6 +36,8 @@ _AFTERWARDS = frozenset(("torch.nonzero", "Tensor.nonzero", "Tensor.to", "Tensor
 _UNPRINTED = {f"torch.{n}": ("names", "memory_format") for n in ("empty", "zeros", "ones", "full", "rand", "randn")}
 _OUT_LISTS = frozenset(("split_copy", "split_with_sizes_copy", "unbind_copy", "aminmax", "cummax", "cummin"))  # several, though the parser prints one
 _NO_NONE = frozenset(("squeeze_", "logsumexp", *(f"fft_{n}fft2" for n in ("", "i", "r", "ir", "h", "ih"))))  # whose dim is asked for
+
+_MAY_BE_NONE = frozenset(("batch_norm", "instance_norm"))  # whose further tensors have no defaults and may be None
 
 
 class Param(NamedTuple):
@@ -136,11 +139,11 @@ _FITS = {
 def _fits(p, x, name):
     # every generator may be None, also one that is written without a default
     if x is None and (p.default == "None" or p.word == "torch.Generator" or (p.word == "tuple of ints" and p.name == "dim" and name not in _NO_NONE)
-                      or (name, p.name) == ("random_", "to")):
+                      or (name, p.name) == ("random_", "to") or (p.word == "Tensor" and p.name != "input" and name in _MAY_BE_NONE)):
         return True
     if p.name in _NO_ONE_INT.get(name, ()) and not isinstance(x, (list, tuple)):
         return False
-    if p.word == "Tensor" and name in _WITH_NUMBERS and p.name == "other" and isinstance(x, numbers.Number):
+    if p.word == "Tensor" and name in _WITH_NUMBERS and p.name in ("other", "out") and isinstance(x, numbers.Number):
         return True
     if p.name == "out" and name in _OUT_LISTS and isinstance(x, (list, tuple)):
         return True
@@ -186,7 +189,7 @@ def refusal(name, sig, args, kwargs):
             left -= 1
     if place < len(args):
         return _too_many(name, sig, args)
-    return _unexpected(name, sig, kwargs) if left > 0 else None
+    return _unexpected(name, sig, len(args), kwargs) if left > 0 else None
 
 
 def _too_many(name, sig, args):
@@ -203,7 +206,7 @@ def _missing(name, params):
 
 def _wrong(name, p, x, place):
     at = "" if place is None else f" (position {place + 1})"
-    if p.word == "tuple of ints" and isinstance(x, (list, tuple)) and x:
+    if p.word == "tuple of ints" and place is not None and isinstance(x, (list, tuple)) and x:  # of a keyword the list alone is named
         return TypeError(f"{name}(): argument '{p.name}'{at} must be tuple of ints, but found element of type {type_name(x[0])} at pos 0")
     if p.word == "tuple of Tensors" and isinstance(x, (list, tuple)):
         i = next(i for i, t in enumerate(x) if not isinstance(t, Tensor))
@@ -211,11 +214,13 @@ def _wrong(name, p, x, place):
     return TypeError(f"{name}(): argument '{p.name}'{at} must be {p.word}, not {type_name(x)}")
 
 
-def _unexpected(name, sig, kwargs):
+def _unexpected(name, sig, given, kwargs):
     names = [p.name for p in sig.params]
     for k in kwargs:
         if k not in names:
             return TypeError(f"{name}() got an unexpected keyword argument '{k}'")
+        if names.index(k) < given:
+            return TypeError(f"{name}() got multiple values for argument '{k}'")
     return TypeError(f"{name}() got multiple values for argument '{next(iter(kwargs))}'")
 
 
@@ -248,12 +253,15 @@ def complaint(name, several, signatures, args, kwargs, method=False):
     """torch's TypeError for a call, or None where a signature takes it."""
     if method and all(s.text == "()" for s in signatures) and (args or kwargs):
         given = "keyword arguments" if kwargs else f"arguments ({len(args)} given)"
-        return TypeError(f"Tensor.{name}() takes no {given}")
+        return TypeError(f"TensorBase.{name}() takes no {given}")
     if not several:
         return refusal(name, signatures[0], args, kwargs) or _unpacked(name, signatures[0], args, kwargs)
     for s in signatures:
-        if refusal(name, s, args, kwargs) is None:
+        error = refusal(name, s, args, kwargs)
+        if error is None:
             return _unpacked(name, s, args, kwargs)
+        if error.args[0].startswith("expected Tensor as element"):
+            return error  # a list that is to hold tensors ends the search
     n = len(args) + len(kwargs)
     plausible = [s for s in signatures if s.least <= n <= len(s.params)]
     if len(plausible) == 1:
@@ -320,6 +328,14 @@ def _parameters(f):
     return frozenset(inspect.signature(f).parameters)
 
 
+def kind_of(x):
+    """The type of an argument, None for an int of more than 64 bits; of a list also the types of what it holds."""
+    t = type(x)
+    if t is int:
+        return t if is_long(x) else None
+    return (t, kind_of(x[0]), frozenset(map(kind_of, x))) if t in (list, tuple) and x else t
+
+
 def explaining(path, f):
     """`f` with torch's words for the calls that torch's parser refuses; open to `__torch_function__` from `overriding.activate` on."""
 
@@ -329,6 +345,8 @@ def explaining(path, f):
     @functools.wraps(f)
     def function(*args, **kwargs):
         kind = (*map(type, args), *kwargs, *map(type, kwargs.values())) if kwargs else (*map(type, args),)
+        if int in kind or tuple in kind or list in kind:
+            kind = (*map(kind_of, args), *kwargs, *map(kind_of, kwargs.values()))
         if kind not in seen and method and not (args and isinstance(args[0], Tensor)):
             done, out = overriding.foreign_call(function, body, args, kwargs, path)
             if done:
@@ -338,7 +356,7 @@ def explaining(path, f):
             error = explained(path, args, kwargs)
             if error is None:
                 changed = unpacked(path, args, kwargs)
-                if changed is None and len(seen) < 256:
+                if changed is None and len(seen) < 256 and None not in kind:
                     seen.add(kind)
                 args, kwargs = changed or (args, kwargs)
             else:
@@ -405,6 +423,10 @@ def _plain_number(x, word):
         x = int(operator.index(x))
     elif word == "float" and isinstance(x, Tensor):
         return x.item()
+    elif word == "float" and type(x) is int and not is_long(x):
+        return float(x)
+    elif word == "Number" and type(x) is int and not -(1 << 63) <= x < 1 << 64:
+        raise errors.too_big(x)
     elif word == "tuple of ints":
         if not isinstance(x, (list, tuple)):
             return _plain_number(x, "int")
@@ -456,7 +478,7 @@ def explained(path, args, kwargs):
         return None
     method = path.startswith("Tensor.")
     if method and args and not isinstance(args[0], Tensor):
-        return TypeError(f"descriptor '{path[7:]}' for 'torch._C.TensorBase' objects doesn't apply to a '{type(args[0]).__name__}' object")
+        return TypeError(f"descriptor '{path[7:]}' for 'torch._C.TensorBase' objects doesn't apply to a '{type_name(args[0])}' object")
     return complaint(*found, args[1:] if method else args, kwargs, method)
 
 
@@ -467,5 +489,5 @@ def check_flags(name, **flags):
             raise TypeError(f"{name}(): argument '{k}' must be bool, not {type_name(x)}")
 
 
-__all__ = ["Signature", "check_flags", "complaint", "explained", "explaining", "int_dim", "known", "outs_of", "refusal", "respelled", "respelled_by",
-           "type_name"]
+__all__ = ["Signature", "check_flags", "complaint", "explained", "explaining", "int_dim", "kind_of", "known", "outs_of", "refusal", "respelled", "respelled_by",
+           "type_name", "unpacked"]

@@ -6,6 +6,8 @@ from .._core import dtypes
 from .._core.composite import composite, named
 from .._core.numeric import cannot_hold
 from .._core.saying import warn
+from .._tensor import Tensor
+from .arguments import no_tensor
 from .convert import cast
 from .pointwise import twin_of
 
@@ -158,7 +160,7 @@ _leaky_relu_twin, _elu_twin, _celu_twin, _hardtanh_twin, _relu_twin = (twin_of(n
 _threshold, _threshold_in_place = named("threshold"), twin_of("threshold")
 
 
-@composite("torch.nn.functional.threshold")
+@composite("torch.nn.functional.threshold", "torch.nn.functional._threshold")
 def threshold(input, threshold, value, inplace=False):
     """value where input is not above the threshold."""
     return (_threshold_in_place if inplace else _threshold)(input, threshold, value)
@@ -169,6 +171,8 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """input between two bounds."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
+    if not isinstance(input, Tensor):
+        raise no_tensor("hardtanh", input=input)
     return _bounded(input, min_val, max_val, inplace)
 
 
@@ -183,6 +187,8 @@ def _bounded(input, min_val, max_val, inplace):
 @composite("torch.nn.functional.relu6")
 def relu6(input, inplace=False):
     """input between 0 and 6."""
+    if not isinstance(input, Tensor):
+        raise no_tensor("relu6_" if inplace else "relu6", input=input)
     return (_hardtanh_twin if inplace else _hardtanh)(input, 0, 6)
 
 
@@ -192,12 +198,16 @@ _SELU = (1.6732632423543772, 1.0507009873554805, 1)
 @composite("torch.selu")
 def selu(input):
     """`elu` with the constants that keep mean and variance."""
+    if not isinstance(input, Tensor):
+        raise no_tensor("selu", input=input)
     return _elu(input, *_SELU)
 
 
 @composite("torch.selu_", "torch.nn.functional.selu_")
 def selu_(input):
     """`selu` in place."""
+    if not isinstance(input, Tensor):
+        raise no_tensor("selu_", input=input)
     return _elu_twin(input, *_SELU)
 
 

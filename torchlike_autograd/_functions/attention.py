@@ -17,7 +17,7 @@ from .._core.wrong_shapes import wrong_shape
 from .._ops import attention as _attention_ops
 from .._ops.conventions import cxx_of, type_words
 from .._tensor import Tensor, from_array
-from .arguments import no_tensor
+from .arguments import handed, no_tensor
 from .convert import cast
 from .create import zeros
 from .loss import code_of, reduce_by
@@ -302,4 +302,5 @@ def torch_ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, r
 @composite("torch.nn.functional.ctc_loss")
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
     """The connectionist temporal classification loss of log-probabilities (T, N, C)."""
+    handed("torch.ctc_loss", log_probs, targets, input_lengths, target_lengths, blank, code_of(reduction), zero_infinity)
     return torch_ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, code_of(reduction), zero_infinity)

@@ -15,7 +15,7 @@ from .._core.saying import warn
 from .._core.spread import beside
 from .._tensor import Tensor, from_array, wrap
 from . import counted
-from .arguments import no_tensor
+from .arguments import handed, no_tensor
 from .create import zeros_like
 
 _mul, _add, _div = named("mul"), named("add"), named("div")
@@ -47,8 +47,7 @@ def noise_of(input, keep, features):
 
 def _dropped(name, input, p, train, features=False, alpha=False, inplace=False):
     """What torch's `_dropout_impl` computes."""
-    if not isinstance(input, Tensor):
-        raise no_tensor(name, input=input)
+    input, p, train = handed(f"torch.{name}_" if inplace else f"torch.{name}", input, p, train)
     p = float(p)
     if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
@@ -173,6 +172,7 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
         raise RuntimeError(f"vmap: we do not yet support aten::rrelu{'_' * bool(inplace)}. Please file an issue")
     if isinstance(lower, complex) or isinstance(upper, complex):
         raise cannot_hold(dtypes.float64)
+    handed("torch.rrelu_" if inplace else "torch.rrelu", input, lower, upper, training)
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
     noise = beside(_slopes(input, lower, upper), input) if training else zeros_like(input)

@@ -210,6 +210,8 @@ SPREAD["torch.einsum"] = _told
 def einsum(*args):
     """Sums of products over the indices that the equation names."""
     _has_operands(args)
+    if not isinstance(args[0], (str, bytes, Tensor)):
+        raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {type_name(args[0])}")
     equation, operands = (args[0], list(args[1:])) if isinstance(args[0], str) else _from_lists(args)
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = list(operands[0])

@@ -119,7 +119,7 @@ def _publish(name, f, write, alone=False):
         _tensors(f"{name}_", self)
         _writable(self)
         list(f(write, self, *args, **kwargs))
-        return self if isinstance(self, list) else list(self)
+        return self
 
     for made, public in ((foreach, f"_foreach_{name}"), (foreach_, f"_foreach_{name}_")):
         made.__name__ = public

@@ -23,6 +23,7 @@ from .._ops.registry import BY_NAME, OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, from_array
 from ..autograd.grad_mode import is_grad_enabled, no_grad
+from .arguments import handed
 from .shape import broadcasted, view_of, viewed
 from .typed import published
 
@@ -260,8 +261,6 @@ embedding_rows.__name__ = embedding_rows.__qualname__ = "embedding"
 @composite("torch.nn.functional.embedding")
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
     """Rows of `weight`; with max_norm the rows named are scaled down in place first."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"embedding(): argument 'indices' (position 2) must be Tensor, not {type_name(input)}")
     if padding_idx is None:
         padding_idx = -1
     else:
@@ -270,14 +269,20 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
             raise AssertionError("Padding_idx must be within num_embeddings")
         padding_idx %= rows
     if max_norm is not None:
+        input = input.contiguous()
+        handed("torch.embedding_renorm_", weight.detach(), input, max_norm, norm_type)
         with no_grad():
-            if weight.dtype.category < dtypes.FLOAT:
-                raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {weight.dtype.char_name} instead.")
             _renorm(weight, input, float(max_norm), float(norm_type))
+    handed("torch.embedding", weight, input, padding_idx, scale_grad_by_freq, sparse)
     return COMPOSITES["torch.embedding"](weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
 def _renorm(weight, indices, max_norm, norm_type):
+    if weight.ndim != 2:
+        raise RuntimeError(f"Expected 2-dimensional tensor, but got {weight.ndim}-dimensional tensor for argument #1 'self' (while checking arguments for "
+                           "embedding_renorm_)")
+    if weight.dtype.category < dtypes.FLOAT:
+        raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {weight.dtype.char_name} instead.")
     spec = spec_of(OPS["_renormed"], (("max_norm", max_norm), ("norm_type", norm_type)), ("T", "T"))
     inplace(spec, (weight, indices), weight)
 

@@ -191,6 +191,9 @@ _LSTSQ = Several("linalg_lstsq", "solution", "residuals", "rank", "singular_valu
 def lstsq(input, b, rcond=None, *, driver=None, out=None):
     """Solutions of least squares; residuals, ranks and singular values where the driver gives them."""
     tensors("linalg_lstsq", input=input, b=b)
+    driver = driver.lower() if isinstance(driver, str) else driver
+    if driver == "gelsd" and rcond is not None and float(rcond) >= 1:
+        rcond = None  # LAPACK's routine takes its own
     pattern, flat = ("T", "T", "N" if rcond is None else "f"), [input, b] if rcond is None else [input, b, float(rcond)]
     solution, residuals, rank, values = run(spec_of(OPS["_linalg_lstsq"], (("driver", driver),), pattern), flat)
     if not _has_residuals(input, driver, rank):

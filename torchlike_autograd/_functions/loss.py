@@ -11,14 +11,14 @@ from .._core.dtypes import FLOAT
 from .._core.ranges import settle_classes
 from .._core.record import thread
 from .._core.saying import warn
-from .._core.words import type_name
+from .._core.words import check_flags, type_name
 from .._ops import activation as _activation_ops
 from .._ops import loss as _loss_ops
 from .._ops.conventions import cxx_of
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
-from .arguments import no_tensor
+from .arguments import handed, no_tensor
 from .create import broadcast_shapes, full_like
 
 _ops = _activation_ops, _loss_ops
@@ -126,6 +126,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     a, b = _broadcast_pair(input, target)
     if beta == 0.0:
         return _l1(a, b, code)
+    *_, beta = handed("torch._C._nn.smooth_l1_loss", a, b, code, beta)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     return named("smooth_l1_loss")(a, b, code, float(beta))
@@ -138,6 +139,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     code = code_of(reduction) if weight is None else 0
     if weight is not None and weight.shape != input.shape:
         raise ValueError("Weights and input must have the same size.")
+    *_, delta = handed("torch._C._nn.huber_loss", a, b, code, delta)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     loss = named("huber_loss")(a, b, code, float(delta))
@@ -334,6 +336,7 @@ def kl_div_(input, target, reduction=0, *, log_target=False):
     """target * (log target - input); without a word about it nothing is reduced, though torch's parser shows 1."""
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
         raise no_tensor("kl_div", input=input, target=target)
+    check_flags("kl_div", log_target=log_target)
     if input.is_complex() or target.is_complex():
         raise RuntimeError("kl_div: Complex inputs not supported.")
     if min(input.dtype.category, target.dtype.category) < dtypes.FLOAT:

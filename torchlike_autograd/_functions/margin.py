@@ -6,7 +6,7 @@ from .._core.composite import composite, named
 from .._core.shapes import broadcast
 from .._ops import loss as _loss_ops
 from .._tensor import Tensor
-from .arguments import no_tensor
+from .arguments import handed, no_tensor
 from .create import full_like, result_type
 from .loss import CODES, code_of, fixed, legacy_reduction, reduce_by, shown
 
@@ -35,6 +35,7 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
 @composite("torch.margin_ranking_loss")
 def margin_ranking_loss_(input1, input2, target, margin=0.0, reduction=0):
     """max(0, -target * (input1 - input2) + margin)."""
+    *_, margin, reduction = handed("torch.margin_ranking_loss", input1, input2, target, margin, reduction)
     difference = _sub(input1, input2)  # computed first
     return reduce_by(_clamp_min(_add(_mul(_neg(target), difference), margin), 0), reduction)
 

@@ -13,6 +13,7 @@ from .._core.words import no_tensor, type_name
 from .._ops import norm as _norm_ops
 from .._ops import out_types as _out_types
 from .._tensor import Tensor
+from .arguments import handed
 from .index import checked
 
 _vector = named("linalg_vector_norm")
@@ -49,10 +50,13 @@ def check_out(name, out, result, index=0):
 @composite("torch.norm")
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     """The norm of all elements, or over dims; "nuc" is the sum of the singular values."""
+    input.layout  # noqa: B018  asked first: AttributeError of what is no tensor
     dims = [dim] if isinstance(dim, int) else dim
     if not isinstance(p, str):
+        handed("torch.linalg.vector_norm", input, 2.0 if p is None else p, dims, keepdim)
         return into("norm", out, _vector(input, 2.0 if p is None else p, dims, keepdim, dtype=dtype), input)
     if p == "fro" and (dims is None or len(dims) <= 2):
+        handed("torch.linalg.vector_norm", input, 2, dims, keepdim)
         return into("norm", out, _vector(input, 2, dims, keepdim, dtype=dtype), input)
     return matrix_norm(input, p, list(range(input.ndim)) if dims is None else dims, keepdim, out=out, dtype=dtype)
 
@@ -138,6 +142,8 @@ def _extreme(values, order, dim, keepdim):
 def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
     """The norm of matrices in two dims."""
     A = input
+    if isinstance(ord, complex):
+        raise RuntimeError("linalg.matrix_norm: Expected a non-complex scalar as the order of norm.")
     if ord not in ("fro", "nuc") if isinstance(ord, str) else abs(ord) not in (1, 2, math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord if isinstance(ord, str) else format(ord, 'g')} not supported.")
     dims = _matrix_dims(A, [dim] if isinstance(dim, int) else list(dim))

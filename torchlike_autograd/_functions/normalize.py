@@ -20,6 +20,7 @@ from .._ops.conventions import cxx_of
 from .._ops.memory import channels_order
 from .._tensor import Tensor, from_array, wrap
 from ..autograd.grad_mode import no_grad
+from .arguments import handed
 from .convert import cast
 from .norm import check_out
 
@@ -48,14 +49,14 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn
 @composite("torch.nn.functional.layer_norm")
 def f_layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
     """The input less its mean over the last dims, divided by its deviation, scaled and shifted."""
-    _tensor("layer_norm", input)
+    handed("torch.layer_norm", input, normalized_shape, weight, bias, eps)
     return _layer(input, _shape("layer_norm", normalized_shape), weight, bias, eps)[0]
 
 
 @composite("torch.rms_norm", "torch.nn.functional.rms_norm")
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """The input divided by the root of its mean square over the last dims; eps is the type's own unless given."""
-    _tensor("rms_norm", input)
+    handed("torch.rms_norm", input, normalized_shape, weight, eps)
     shape = _shape("rms_norm", normalized_shape)
     if input.ndim < len(shape) and (weight is None or tuple(weight.shape) == shape):
         raise ValueError(f"Input tensor must have at least {len(shape)} dimensions, but got {input.ndim}")
@@ -220,6 +221,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
         raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     if eps < 0:
         raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
+    handed("torch.batch_norm", input, weight, bias, running_mean, running_var, training, momentum, eps, True)
     return torch_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
 
 
@@ -260,6 +262,7 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
     """Every channel of every instance less its mean, divided by its deviation."""
     if use_input_stats:
         _verify_spatial_size(tuple(input.shape))
+    handed("torch.instance_norm", input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True)
     return torch_instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True)
 
 
@@ -282,6 +285,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     _verify_batch_size([input.shape[0] * input.shape[1] // num_groups, num_groups, *input.shape[2:]])
+    handed("torch.group_norm", input, num_groups, weight, bias, eps)
     return torch_group_norm(input, num_groups, weight, bias, eps)
 
 

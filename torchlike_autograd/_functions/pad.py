@@ -13,9 +13,9 @@ from .._core.numeric import check_number
 from .._core.saying import warn
 from .._core.shapes import wrap_dim
 from .._core.spread import beside
-from .._core.words import type_name
 from .._ops.unsigned import WIDE
 from .._tensor import Tensor, from_array
+from .arguments import handed
 from .by_example import by_example
 from .create import zeros_like
 from .norm import check_out, into
@@ -28,15 +28,7 @@ _mul_number, _add_number, _true_div_number = named("_mul_number"), named("_add_n
 @composite("torch.nn.functional.pad")
 def pad(input, pad, mode="constant", value=None):
     """Padding at the ends of the last dims, counted from the last one; modes constant, reflect, replicate, circular."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"pad(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
-    if isinstance(value, (str, complex)):
-        raise TypeError(f"pad(): argument 'value' (position 4) must be float, not {type_name(value)}")
-    for i, p in enumerate(pad):
-        if not hasattr(p, "__index__"):
-            raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, but found element of type {type_name(p)} at pos {i}")
-    if not isinstance(mode, str):
-        raise TypeError(f"pad(): argument 'mode' (position 3) must be str, not {type_name(mode)}")
+    input, pad, mode, value = handed("torch._C._nn.pad", input, pad, mode, value)
     pad = tuple(int(p) for p in pad)
     if mode not in ("constant", "reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
@@ -129,7 +121,7 @@ def _check_beside(input, t, dim):
 
 def _widths(name, y, x, dim):
     """Differences of the places x, shaped like those of y."""
-    if x.ndim == 1 and y.ndim > 1:
+    if x.ndim == 1:
         if x.shape[0] != y.shape[dim]:
             raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
         return diff(x).reshape([-1 if k == dim else 1 for k in range(y.ndim)])
@@ -139,6 +131,11 @@ def _widths(name, y, x, dim):
 def _bool_refused(name, *tensors):
     if any(isinstance(t, Tensor) and t.dtype is dtypes.bool_ for t in tensors):
         raise RuntimeError(f"{name}: received a bool input for {'`x` or `y`' if len(tensors) > 1 else '`y`'}, but bool is not supported")
+
+
+def _real_distance(name, dx):
+    if isinstance(dx, complex):
+        raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")
 
 
 def _widths_of(name, args, kwargs):
@@ -183,6 +180,7 @@ def _integral(y, x, dx, dim):
     if not y.ndim:
         raise IndexError(f"Dimension specified as {dim if x is None else wrap_dim(dim, 0)} but tensor has no dimensions")
     _bool_refused("trapezoid", *((y,) if x is None else (y, x)))
+    _real_distance("trapezoid", dx)
     dim = wrap_dim(dim, y.ndim)
     n = y._tl_v.aval.shape[dim]
     left, right = y.narrow(dim, 0, n - 1), y.narrow(dim, 1, n - 1)
@@ -198,6 +196,7 @@ def cumulative_trapezoid(*args, **kwargs):
     _bool_refused("cumulative_trapezoid", *((y,) if x is None else (y, x)))
     if not y.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    _real_distance("cumulative_trapezoid", dx)
     dim = wrap_dim(dim, y.ndim)
     n = y._tl_v.aval.shape[dim]
     left, right = y.narrow(dim, 0, max(n - 1, 0)), y.narrow(dim, min(n, 1), max(n - 1, 0))

@@ -13,6 +13,7 @@ from .._core.words import type_name
 from .._ops import pool as _pool_ops
 from .._ops.memory import channels_order, dense
 from .._tensor import Tensor, from_array
+from .arguments import handed
 
 _ops = _pool_ops
 _unsqueeze, _squeeze = named("unsqueeze"), named("squeeze")
@@ -99,6 +100,8 @@ def _max_one(input, kernel, stride, padding, dilation, ceil_mode, plain):
 
 def _max_all(n, input, kernel_size, stride, padding, dilation, ceil_mode, plain):
     name = f"max_pool{n}d" if plain else f"max_pool{n}d_with_indices"
+    if plain:
+        handed(f"torch.{name}", input, kernel_size, () if stride is None else stride, padding, dilation, ceil_mode)
     _check_tensor(name, input)
     lists = [_ints(name, w, i, v) for i, (w, v) in enumerate(
         (("kernel_size", kernel_size), ("stride", stride), ("padding", padding), ("dilation", dilation)), 2)]

@@ -58,7 +58,8 @@ def _remember(way, t, size, specs):
     if all(type(n) is int or (type(n) is tuple and all(type(i) is int for i in n)) for n in size):
         if len(_remembered) > 4096:
             _remembered.clear()
-        _remembered[_key(way, t, size)] = specs
+        _, given, *rest = _key(way, t, size)
+        _remembered[way, tuple([shapes.Ints(n) if type(n) is tuple else n for n in given]), *rest] = specs
 
 
 def _record(specs, t):

@@ -10,8 +10,9 @@ from .._core import dtypes, levels
 from .._core.composite import COMPOSITES, composite, named
 from .._core.numeric import say_once
 from .._core.saying import warn
-from .._core.words import check_flags, type_name
+from .._core.words import type_name
 from .._tensor import from_array, wrap
+from .arguments import handed
 
 _UNTAPERED = "A window was not provided. A rectangular window will be applied"
 _AT = "Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/SpectralOps.cpp:"
@@ -167,7 +168,7 @@ def _overlapped(frames, hop):
 @composite("torch.istft", "Tensor.istft")
 def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=None, length=None, return_complex=False):
     """The signal of least squared distance from given transforms of its frames."""
-    check_flags("istft", center=center, normalized=normalized, onesided=onesided is None or onesided, return_complex=return_complex)
+    handed("torch.istft", input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex)
     if window is None:
         say_once(f"{_UNTAPERED}.Please provide the same window used by stft to make the inversion lossless.{_TAPER}1035.)")
     if not input.is_complex():

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from operator import index
 
 import numpy as np
 
 from .._core.composite import COMPOSITES, composite, named
 from .._core.saying import warn
-from .._core.words import type_name
 from .._ops import patches as _patches_ops
 from .._ops import resize as _resize_ops
 from .._ops import sample as _sample_ops
 from .._tensor import Tensor
-from .arguments import no_tensor
+from .arguments import handed, no_tensor
 
 _ops = _patches_ops, _resize_ops, _sample_ops
 _NEAREST = ("nearest", "area", "nearest-exact")
@@ -190,21 +190,17 @@ def affine_grid(theta, size, align_corners=None):
 
 # Blocks
 
-def _pair(x):
-    return [int(i) for i in x] if isinstance(x, (tuple, list)) else [int(x)] * 2
+def _pairs(*given):
+    return [tuple(x) if isinstance(x, Iterable) else (x, x) for x in given]
 
 
 @composite("torch.nn.functional.unfold")
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     """Every block of the input (N, C, H, W) as a column: (N, C * kernel, places)."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"im2col(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
-    return named("im2col")(input, _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride))
+    return named("im2col")(*handed("torch._C._nn.im2col", input, *_pairs(kernel_size, dilation, padding, stride)))
 
 
 @composite("torch.nn.functional.fold")
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """The sum of columns at the places of their blocks: (N, C, *output_size)."""
-    if not isinstance(input, Tensor):
-        raise TypeError(f"col2im(): argument 'input' (position 1) must be Tensor, not {type_name(input)}")
-    return named("col2im")(input, _pair(output_size), _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride))
+    return named("col2im")(*handed("torch._C._nn.col2im", input, *_pairs(output_size, kernel_size, dilation, padding, stride)))

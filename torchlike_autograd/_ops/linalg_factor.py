@@ -326,7 +326,19 @@ def _check_lu_solve(LU, pivots, B, left):
         raise RuntimeError(f"linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape {list(pivots.shape)} instead")
 
 
-@op("linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor", lies=columns(unless=lambda output, operands, statics: not statics.get("left", True)), node="LinalgLuSolveBackward0",
+def _solve_range(LU, pivots, B, *, left, adjoint):
+    if LU.size == 0 or B.size == 0:
+        return 0
+    return jnp.where(jnp.any(pivots < 1), 1, jnp.where(jnp.any(pivots > LU.shape[-1]), 2, 0))
+
+
+def _solve_refused(code, *_, **__):
+    most = "greater or equal to 1" if code == 1 else "smaller or equal to LU.size(-2)"
+    return RuntimeError(f"Pivots given to lu_solve must all be {most}. Did you properly pass the result of lu_factor?")
+
+
+@op("linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor", guard=_solve_range, guard_error=_solve_refused,
+    lies=columns(unless=lambda output, operands, statics: not statics.get("left", True)), node="LinalgLuSolveBackward0",
     names=("torch.linalg.lu_solve",), saves={"LU": ("LU", "pivots", "result"), "B": ("LU", "pivots")},
     samples=[call(real(3, 3), at(3, 2, 3, dtype="int32"), real(3, 2)), call(real(3, 3), at(3, 2, 3, dtype="int32"), real(3, 2), adjoint=True),
              call(real(2, 2), at(2, 2, dtype="int32"), real(3, 2), left=False), call(real(2, 2), at(2, 2, dtype="int32"), real(3, 2), left=False, adjoint=True),

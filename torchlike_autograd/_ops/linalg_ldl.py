@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from .._core import shapes
+from .conventions import char_name
 from .linalg_base import check_float, check_kernel, check_square, with_batch
 from .linalg_solve import check_pair
 from .memory import columns
@@ -175,6 +176,8 @@ def linalg_ldl_solve(LD, pivots, B, *, hermitian=False):
     check_pair("torch.linalg.ldl_solve", B, LD)
     if pivots.shape != LD.shape[:-1]:
         raise RuntimeError(f"torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape {list(pivots.shape)} instead")
+    if pivots.dtype.kind not in "iu":
+        raise RuntimeError(f"torch.linalg.ldl_solve: Expected pivots to be integers. Got {char_name(pivots)}")
     check_kernel("ldl_solve_kernel_cpu", LD)
     batch = shapes.broadcast(tuple(B.shape[:-2]), tuple(LD.shape[:-2]))
     b = with_batch(B, batch)

@@ -137,6 +137,8 @@ def linalg_vector_norm(self, *, ord=2, dim=None, keepdim=False, dtype=None):
     """The norm of the elements over dims taken as one vector."""
     own = type_of(self)
     check_norm_type("linalg.vector_norm", own, dtype)
+    if isinstance(ord, complex):
+        raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
     x = wide(self.astype(dtype.np) if dtype is not None else self)
     axes = reduce_dims(dim, self.ndim)
     _check_identity(x, ord, dim)
