@@ -16,12 +16,12 @@ from ._core.nothing import Nothing
 from ._core.record import Counter as Versions
 from ._core.record import mark_seen, thread
 from ._core.saying import warn
+from ._core.sparse_gradients import is_sparse
 from ._core.state import user_fields
 from ._core.storage import peek, untrack
 from ._functions.storages import TypedStorage, UntypedStorage
 from ._tensor import Size, Tensor, from_array
 from .nn.parameter import Parameter, UninitializedTensorMixin
-from .sparse._tensor import SparseTensor
 from .utils.hooks import warn_if_has_hooks
 
 __all__ = ["Reader", "WeightsReader", "Writer", "allowed", "storage_dtype"]
@@ -106,7 +106,7 @@ class Writer(pickle._Pickler):
         if isinstance(obj, UninitializedTensorMixin):
             return type(obj), (obj.requires_grad,)
         if isinstance(obj, Tensor):
-            if type(obj).__reduce_ex__ in _OWN:
+            if type(obj).__reduce_ex__ in _OWN or is_sparse(obj):
                 return self.parts_of(obj)
             extra = thread.state.extra
             before, extra["writer"] = extra.get("writer"), self
@@ -369,7 +369,7 @@ def _get_layout(name):
 _REBUILD = {f.__name__: _Named("torch._utils", f.__name__, f) for f in (
     _rebuild_tensor, _rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_parameter, _rebuild_parameter_with_state, _rebuild_meta_tensor_no_storage,
     _rebuild_sparse_tensor)}
-_OWN = frozenset((Tensor.__reduce_ex__, Parameter.__reduce_ex__, SparseTensor.__reduce_ex__))
+_OWN = frozenset((Tensor.__reduce_ex__, Parameter.__reduce_ex__))
 _REBUILD["_rebuild_from_type_v2"] = _Named("torch._tensor", "_rebuild_from_type_v2", _rebuild_from_type_v2)
 
 _KNOWN = {**{f"{x.module}.{x.name}": x for x in _REBUILD.values()},

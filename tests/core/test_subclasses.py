@@ -37,6 +37,26 @@ print(sum(id(g) in overriding.PATHS for g in made))
     assert done.stdout.strip() == "0"
 
 
+def test_a_program_without_classes_of_its_own_is_not_asked_for_any():
+    """Whoever makes the first class with a `__torch_function__` pays for it in every call: the package does so only where a program does."""
+    source = """if True:
+        import io
+        import torchlike_autograd as torch
+        from torchlike_autograd._core import overriding
+        net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Dropout())
+        optimizer = torch.optim.Adam(net.parameters())
+        for x, in torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.ones(4, 2)), 2):
+            torch.utils.checkpoint.checkpoint(net, x, use_reentrant=False).sum().backward()
+            optimizer.step()
+        torch.func.vmap(torch.func.grad(lambda x: (x * x).sum()))(torch.distributions.Normal(0.0, 1.0).sample((2, 2)))
+        file = io.BytesIO()
+        torch.save(net.state_dict(), file)
+        file.seek(0)
+        print(len(torch.load(file)), overriding.ACTIVE)
+    """
+    assert subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True).stdout == "2 []\n"
+
+
 def test_the_variables_of_rerouted_functions_can_be_looked_at():
     """Tools that show errors read `f_locals` of every frame; a frame whose code has free variables that its function does not set ended the process."""
     class Declining(torch.Tensor):

@@ -332,7 +332,7 @@ def kind_of(x):
     """The type of an argument, None for an int of more than 64 bits; of a list also the types of what it holds."""
     t = type(x)
     if t is int:
-        return t if is_long(x) else None
+        return t if -(1 << 63) <= x < 1 << 63 else None
     return (t, kind_of(x[0]), frozenset(map(kind_of, x))) if t in (list, tuple) and x else t
 
 
