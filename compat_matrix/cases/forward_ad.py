@@ -348,3 +348,18 @@ def _(torch):
     with torch.inference_mode():
         made = torch.rand(1), torch.randn(1), torch.randint(3, (1,)), torch.rand_like(torch.ones(1)), torch.bernoulli(torch.ones(1)), torch.rand(1).normal_()
         yield "draws", [m.is_inference() for m in made]
+
+
+@case("forward_ad.views that maps gave")
+def _(torch):
+    """What a map gives as a view of a dual tensor is unpacked."""
+    fw, vmap = torch.autograd.forward_ad, torch.vmap
+    x = torch.arange(6.0).reshape(2, 3, 1)
+    with fw.dual_level():
+        d = fw.make_dual(x, x.cos())
+        maps = {"moved": vmap(lambda a: a, 1)(d), "row": vmap(lambda a: a[0], 1)(d), "turned": vmap(lambda a: a.t(), 0, -1)(d),
+                "twice": vmap(vmap(lambda a: a, -1), 2)(d), "part": vmap(lambda a: a.split(2)[1])(d)}
+        for name, r in maps.items():
+            yield name, *fw.unpack_dual(r), fw.unpack_dual(r * 2).tangent
+        maps["row"].mul_(3)
+        yield "written", *fw.unpack_dual(maps["row"]), *fw.unpack_dual(d)

@@ -146,6 +146,13 @@ class PickSpec:
         return out
 
 
+def recorded(link, numbers):
+    """The spec by which a link alone is recorded."""
+    if isinstance(link, PickSpec):
+        return link.spec
+    return link if isinstance(link, Spec) else replay_spec(((link, numbers),))  # one made of the links that a map went through has no types of its own
+
+
 def links(spec, n):
     """A link for each of the first n results (or more) of a view operator with several."""
     if len(spec.links) < n:

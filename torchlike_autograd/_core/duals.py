@@ -15,7 +15,7 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
 from . import belonging, dispatch, levels, overriding, tangents_off
-from .chains import PickSpec
+from .chains import PickSpec, recorded
 from .hot import make_view
 from .record import GRAD, mark_seen, record_op, thread
 from .state import copy_state
@@ -234,7 +234,7 @@ def aliased(p):
 def _through(t, links):
     """A tensor through view operators."""
     for link, numbers in links:
-        outs = record_op(link.spec if isinstance(link, PickSpec) else link, (t._tl_value(), *numbers))
+        outs = record_op(recorded(link, numbers), (t._tl_value(), *numbers))
         t = make_view(t, link, numbers, outs[link.output] if isinstance(link, PickSpec) else outs[0], None)
     return t
 

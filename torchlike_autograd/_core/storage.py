@@ -23,7 +23,7 @@ from .._ops import graft  # noqa: F401 - its entry is a spec here
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from . import belonging, errors, layouts, levels, walls
-from .chains import BEYOND_STRIDES, REPEATING, PickSpec, pick, put_spec, replay_spec, written_repeats
+from .chains import BEYOND_STRIDES, REPEATING, PickSpec, pick, put_spec, recorded, replay_spec, written_repeats
 from .nodes import Nowhere, node_at, observed, place_and_step, short_name, step_of
 from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, thread
 from .shapes import numel, reach
@@ -299,7 +299,7 @@ def _link_by_link(view, base, b):
     whole = base._tl_view is not view.under
     b = _whole(base, b) if whole else b
     for spec, numbers in view.chain if whole or view.under is None else view.chain[len(view.under.chain):]:
-        outs = record_op(spec.spec if isinstance(spec, PickSpec) else spec, (b, *numbers), GRAD)
+        outs = record_op(recorded(spec, numbers), (b, *numbers), GRAD)
         b = pick(spec, outs) if isinstance(spec, PickSpec) else outs[0]
     return b
 

@@ -114,11 +114,14 @@ class _Writers:
         wrong, moved = [], []
         for t, before, of_module in self.found:
             known = self.names.get(id(t))
-            if known is not None and (t._tl_view is None or id(t) in self.apart):
+            if known is not None:
                 (moved if id(t._tl_cell) in self.statistics and known[0][0] == before[0] else wrong).append((t, before, known[1], of_module))
         if not wrong:
             return
         for t, before, _, _ in [*wrong, *(m for m in moved if m[3])]:  # a module counts its batches before it moves statistics
+            base = None if t._tl_view is None else t._tl_view.base
+            if base is not None and base._tl_cell is t._tl_cell and base is not t:
+                put_back(base, before[2])
             put_back(t, *before[2:])
             t._tl_counter.n = before[0]
         raise captured_written(wrong[0][2])

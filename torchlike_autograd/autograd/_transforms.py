@@ -310,7 +310,7 @@ def _only_tensors(outs, where):
 
 def _real(name, ts, what):
     for i, t in enumerate(ts):
-        if t.is_complex():
+        if isinstance(t, Tensor) and t.is_complex():
             raise RuntimeError(f"{name}: Expected all {what} to be real but received complex tensor at flattened input idx: {i}")
 
 
@@ -322,10 +322,10 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
     @functools.wraps(func)
     @_recorded
     def wrapped(*args):
+        _real("jacrev", flatten(args)[0], "inputs")
         found = _vjp(func, args, argnums, has_aux)
         out, pull = found[0], found[1]
         outs, out_tree = flatten(out)
-        _real("jacrev", flatten(_chosen(argnums, args))[0], "inputs")
         _real("jacrev", outs, "outputs")
         with levels.beyond(outs):  # the graph behind the arguments may hold maps that have ended
             rows, tree = flatten(_rows(lambda *units: pull(unflatten(units, out_tree)), _units(outs), chunk_size))
@@ -480,9 +480,8 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
     @functools.wraps(func)
     @_recorded
     def wrapped(*args):
-        chosen = args if argnums is None else _chosen(argnums, args)
-        xs, tree = flatten(chosen)
-        _real("jacfwd", xs, "inputs")
+        _real("jacfwd", flatten(args)[0], "inputs")
+        xs, tree = flatten(args if argnums is None else _chosen(argnums, args))
         kept = []
 
         def push(*units):

@@ -158,3 +158,17 @@ def _(torch):
     torch.func.vmap(looking, in_dims=(1, 0))(torch.ones(3, 2), torch.ones(2, 3))
     yield "dims", seen
     yield "restored", restore(lambda x, y: {"a": x[0] + x[1], "b": y}, ((0, 0), 1), 2, "error")((torch.ones(2, 3), torch.ones(2)), torch.arange(8.0).reshape(4, 2))
+
+
+@case("func.refused.complex arguments of jacobians")
+def _(torch):
+    """Before the function is called, and of arguments too that are not differentiated."""
+    x, z, called = torch.ones(2), torch.tensor([1.0 + 1j, 2.0]), []
+
+    def f(a, b):
+        called.append(1)
+        return (a * b.real).sum(), b.real > 0
+
+    for name in ("jacrev", "jacfwd", "hessian"):
+        for argnums in (0, 1):
+            yield f"{name} {argnums}", attempt(lambda n=name, k=argnums: getattr(torch.func, n)(f, argnums=k)(x, z)), len(called)

@@ -209,3 +209,27 @@ def _(torch):
     yield "its view", attempt(lambda: func.grad(lambda a: (part.mul_(3), (a * a).sum())[1])(x)), x, part
     yield "its base", attempt(lambda: func.grad(lambda a: (x.mul_(3), (a * a).sum())[1])(part)), x, part
     yield "inner", attempt(lambda: func.grad(lambda b: func.grad(lambda a: (x.mul_(3), (a * b).sum())[1])(b).sum())(x)), x
+
+
+@case("func.writes.captured views")
+def _(torch):
+    """Tensors from around a function that are views are refused too, and they and their bases show what they showed."""
+    base, x = torch.ones(6), torch.ones(3)
+    view, row, turned = base.view(2, 3), base[1:4], torch.ones(3, 2).t()
+
+    def quietly(a):
+        with torch.no_grad():
+            view.mul_(2)
+        return a.sum()
+
+    for name, write in (("view", lambda: view.mul_(2)), ("row", lambda: row.add_(1)), ("turned", lambda: turned.mul_(2)), ("base", lambda: base.mul_(2)),
+                        ("detached", lambda: view.detach().mul_(2))):
+        def f(a, write=write):
+            write()
+            return (a * turned.sum()).sum() + view.sum()
+
+        for t in ("grad", "jacfwd"):
+            yield f"{name} {t}", attempt(lambda t=t, f=f: getattr(torch.func, t)(f)(x)), base.clone(), view.clone(), row.clone(), turned.clone()
+    yield "without gradients", attempt(lambda: torch.func.grad(quietly)(x)), base.clone(), view.clone()
+    base.mul_(3)
+    yield "later", base, view, row
