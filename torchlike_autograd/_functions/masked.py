@@ -1,7 +1,8 @@
 """torch.masked (layer 7): reductions and normalizations that leave elements out.
 
 The elements where `mask` (bool, broadcastable to the input) is False are replaced by what the operation does not notice (0 in a sum, -inf in a maximum);
-where a whole row is left out, the result is that identity, and NaN where torch divides by the count.  Masked tensors (`MaskedTensor`) do not exist here.
+where a whole row is left out, the result is that identity, and NaN where torch divides by the count.  A masked tensor (`torch.masked.MaskedTensor`) brings its
+own mask, which is used in the place of the one that is given; counts are still taken of the given one, as in torch.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import math
 from .._core import config, dtypes
 from .._core.composite import composite, named
 from .._core.shapes import wrap_dim
+from .._tensor import Tensor
 from .activation import log_softmax, softmax
 from .convert import cast
 from .create import full
@@ -80,12 +82,26 @@ def _full_mask(input, mask):
     return mask if mask.shape == input.shape else mask.broadcast_to(input.shape)
 
 
+def _own_mask(input):
+    """The mask that a masked tensor brings; None for other tensors."""
+    return None if type(input) is Tensor else input.__dict__.get("_masked_mask")
+
+
 def _filled(name, input, mask, order=None):
-    """The input with the identity where the mask is False."""
-    if mask is None:
+    """The input with the identity where its own mask, or the given one, is False."""
+    own = _own_mask(input)
+    if own is None and mask is None:
         return input
-    value = _identity(name, input.dtype, order)
-    return _choose(_full_mask(input, mask), input, full((), value, dtype=input.dtype, device=input.device))
+    value = full((), _identity(name, input.dtype, order), dtype=input.dtype, device=input.device)
+    return _choose(_full_mask(input, mask), input, value) if own is None else named("_masked_filled")(input, own, value)
+
+
+@composite("torch.masked._combine_input_and_mask")
+def combine(op, input, mask, *args):
+    """The input of a masked operation with what the operation does not notice where the mask is False."""
+    if not callable(op):
+        raise ValueError(f"_combine_input_and_mask expected masked operation (got {type(op).__name__} object)")
+    return _filled(op.__name__, input, mask, *args)
 
 
 def _dtype_of(name, input, dtype):
@@ -259,7 +275,8 @@ def _spread(input, dim, unbiased, correction, keepdim, dtype, mask, root):
     count = _count(input, dims, True, mask)
     middle = _div(sum(input, dim, keepdim=True, dtype=dtype, mask=mask), count)
     x = _sub(input, middle)
-    total = sum(_mul(x, x.conj()), dim, keepdim=keepdim, dtype=dtype, mask=mask)
+    own = _own_mask(input)
+    total = sum(_mul(x, x.conj()), dim, keepdim=keepdim, dtype=dtype, mask=mask if own is None else own)
     if not keepdim:
         count = count.reshape(total.shape)
     if correction != 0:

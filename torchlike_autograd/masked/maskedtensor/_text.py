@@ -1,0 +1,35 @@
+"""How a masked tensor is printed (layer 8)."""
+
+from __future__ import annotations
+
+from ..._core.overriding import Off
+from ...sparse._tensor import dense_of
+from .core import has_places
+
+
+def shown(x):
+    """The numbers that are there, "--" for the others."""
+    with Off():
+        data, mask = x._masked_data, x._masked_mask
+        if has_places(x):
+            data, mask = dense_of(data), dense_of(mask)
+        data, mask = data.tolist(), mask.tolist()
+    if not isinstance(data, list):
+        return f"MaskedTensor({_number(data) if mask else '--'}, {mask})"
+    return "MaskedTensor(\n" + _indented(_rows(data, mask)) + "\n)"
+
+
+def _number(x):
+    return f"{x:8.4f}" if isinstance(x, float) else str(x)
+
+
+def _indented(text):
+    return "\n".join(f"  {line}" for line in text.split("\n"))
+
+
+def _rows(data, mask):
+    if not data or not isinstance(data[0], list):
+        numbers = [_number(x) for x in data]
+        width = max(len(text) if there else 8 for text, there in zip(numbers, mask))
+        return "[" + ", ".join(text if there else "--".rjust(width) for text, there in zip(numbers, mask)) + "]"
+    return "[\n" + ",\n".join(_indented(_rows(*row)) for row in zip(data, mask)) + "\n]"
