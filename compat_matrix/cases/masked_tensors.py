@@ -69,6 +69,12 @@ def _(torch):
     z.mul_(2)
     yield "copied", _parts(x), _parts(z), type(as_masked_tensor(data, mask)) is MaskedTensor
     yield "numbers", x[0, 0].item(), float(x[1, 1]), bool(x[0, 0]), _said(lambda: x[0, 1].item()), _said(x.tolist), _said(x.numpy), _said(lambda: x.item())
+    twice = torch.tensor(x, dtype=torch.float64, requires_grad=True)
+    yield "as tensors", _parts(torch.tensor(x)), _parts(twice), twice.requires_grad, twice.dtype, torch.as_tensor(x) is x
+    plain = torch.zeros(2, 2, 3)
+    plain[0] = x
+    plain[1, :, 0] = x[:, 1]
+    yield "written elsewhere", plain, _said(lambda: plain.__setitem__(plain > 0, x)), _said(lambda: x.__setitem__(0, 1.0))[0], _said(lambda: x.__setitem__(x.get_mask(), 1.0))
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         masked_tensor(torch.ones(2, requires_grad=True), mask)
@@ -187,4 +193,6 @@ def _(torch):
     yield "leaf", _parts(k), _parts(k.grad), str(k.grad.layout)
     yield "places", _said(lambda: masked_tensor(torch.tensor([1.0, 0.0]).to_sparse(), torch.tensor([False, True]).to_sparse())), _said(lambda: k + masked_tensor(
         torch.tensor([[1.0, 0.0], [3.0, 0.0]]).to_sparse(), torch.tensor([[True, False], [True, False]]).to_sparse()))[0]
+    made = torch.tensor(k.get_data(), dtype=torch.float64)
+    yield "as a tensor", made.to_dense(), str(made.layout), _parts(torch.tensor(k))
     yield "fewer", _parts(masked_tensor(torch.ones(2).to_sparse(), torch.tensor([True, False]).to_sparse())), _parts(masked_tensor(torch.tensor([1.0, 0.0]).to_sparse(), torch.tensor([True, True]).to_sparse()))
