@@ -105,7 +105,7 @@ def _(torch):
     for name in ("any", "relu", "squeeze", "nonzero", "cumsum"):
         args = (0,) if name == "cumsum" else ()
         yield f"no {name}", _said(lambda name=name, args=args: getattr(x, name)(*args))[0]
-    yield "no operators", _said(lambda: 1 - x), _said(lambda: 2**x)[0], _said(lambda: x**x), _said(lambda: list(x))[0], _said(lambda: x.permute(1, 0)), _said(lambda: x.new_zeros(2))
+    yield "no operators", _said(lambda: 1 - x), _said(lambda: 2**x)[0], _said(lambda: x**x), _said(lambda: list(x))[0], _said(lambda: x.permute(1, 0)), _said(lambda: x.T), _said(lambda: x.new_zeros(2))
 
 
 @case("masked_tensors.reduced")
@@ -122,6 +122,8 @@ def _(torch):
     yield "dims", _parts(x.sum((0, 1))), _parts(torch.amax(x, dim=(0, 1), keepdim=True)), _parts(x.sum(-1)), _parts(x.sum(1, dtype=torch.float64))
     yield "dtypes", x.int().sum().dtype, x.sum(0).dtype, x.argmax().dtype, x.all().dtype, _said(lambda: x.int().mean()), _said(lambda: x.sum(dtype=torch.float64)), _said(lambda: x.std(unbiased=False))
     yield "functions", torch.masked.sum(x), torch.masked.mean(x, 1), torch.masked.sum(x, mask=torch.ones(3, 3) > 0), torch.masked.softmax(x, 1), torch.masked.var(x[:2]), torch.masked.prod(x, 0)
+    y = _made(torch)
+    yield "others", [getattr(torch.masked, name)(y, 1) for name in ("median", "cumsum", "log_softmax", "logsumexp", "argmin", "std")], torch.masked.norm(y, 2, 1), torch.masked.normalize(y, 2.0, 1), torch.masked.logaddexp(y, y)
     yield "combined", torch.masked._combine_input_and_mask(torch.masked.sum, x.get_data(), x.get_mask()), torch.masked._combine_input_and_mask(torch.masked.amax, x, None)
 
 
@@ -130,7 +132,7 @@ def _(torch):
 def _(torch):
     x = _made(torch)
     yield "indices", _parts(x[0]), _parts(x[:, 1:]), _parts(x[None]), _parts(x[[0, 1]]), _parts(x[torch.tensor([1])]), _parts(x[x.get_mask()]), _parts(x[:, 1]), x[1].shape
-    yield "shapes", _parts(x.t()), _parts(x.transpose(0, 1)), _parts(x.mT), _parts(x.view(-1)), _parts(x.reshape(3, 2)), _parts(x.flatten()), _parts(x.unsqueeze(1)), _parts(x.expand(2, 2, 3)), _parts(x.ravel())
+    yield "shapes", _parts(x.t()), _parts(x.transpose(0, 1)), _parts(x.mT), _parts(x.H), _parts(x.real), _parts(x.view(-1)), _parts(x.reshape(3, 2)), _parts(x.flatten()), _parts(x.unsqueeze(1)), _parts(x.expand(2, 2, 3)), _parts(x.ravel())
     yield "parts", [_parts(y) for y in x.split(1)], [_parts(y) for y in x.chunk(3, 1)], [_parts(y) for y in torch.tensor_split(x, 2, 1)], _parts(x.select(1, 2)), _parts(x.unfold(1, 2, 1))
     yield "joined", _parts(torch.cat([x, x])), _parts(torch.stack([x, -x])), _parts(torch.vstack([x, x])), _said(lambda: torch.cat([x, torch.ones(1, 3)]))
     yield "order", x.t().is_contiguous(), x.t().contiguous().is_contiguous(), _parts(x.t().contiguous()), x.contiguous().is_contiguous(), _parts(x.clone()), _parts(x.detach()), _parts(x.data)

@@ -102,6 +102,7 @@ for _name in ("bool", "char", "clone", "cpu", "cuda", "detach", "double", "float
 for _name in ("conj", "resolve_conj", "resolve_neg", "real"):
     for _f in functions(_name):
         calls(_f)(lambda x: x)
+calls(_attribute("real").__get__)(lambda x: x)
 calls(_attribute("data").__get__)(lambda x: CALLS[Tensor.detach](x))
 
 
