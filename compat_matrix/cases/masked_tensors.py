@@ -48,7 +48,7 @@ def _(torch):
     yield "kind", type(x) is MaskedTensor is torch.masked.maskedtensor.MaskedTensor is core.MaskedTensor, isinstance(x, torch.Tensor), is_masked_tensor(x), is_masked_tensor(torch.ones(2)), torch.is_tensor(x)
     yield "says", x.shape, x.dtype, str(x.layout), x.ndim, x.numel(), len(x), x.stride(), x.is_contiguous(), x.requires_grad, x.is_leaf, x.is_sparse, x.is_sparse_coo(), x.is_sparse_csr()
     yield "parts", x.get_data(), x.get_mask(), type(x.get_data()).__name__, x._masked_data, x._masked_mask, x.to_tensor(7.0)
-    yield "text", repr(x), repr(x > 0), repr(x.int()), repr(x[0]), repr(x[0, 0]), repr(x[0, 1]), repr(x[None] * 100), str(x.sum())
+    yield "text", repr(x), repr(x > 0), repr(x.int()), repr(x[0]), repr(x[0, 0]), repr(x[0, 1]), repr(x[None] * 100), str(x.sum()), repr(x[:0])
     data, mask = torch.ones(2), torch.tensor([True, False])
     y = masked_tensor(data, mask)
     data.add_(1), mask.fill_(True)
