@@ -48,7 +48,7 @@ def _(torch):
     yield "kind", type(x) is MaskedTensor is torch.masked.maskedtensor.MaskedTensor is core.MaskedTensor, isinstance(x, torch.Tensor), is_masked_tensor(x), is_masked_tensor(torch.ones(2)), torch.is_tensor(x)
     yield "says", x.shape, x.dtype, str(x.layout), x.ndim, x.numel(), len(x), x.stride(), x.is_contiguous(), x.requires_grad, x.is_leaf, x.is_sparse, x.is_sparse_coo(), x.is_sparse_csr()
     yield "parts", x.get_data(), x.get_mask(), type(x.get_data()).__name__, x._masked_data, x._masked_mask, x.to_tensor(7.0)
-    yield "text", repr(x), repr(x > 0), repr(x.int()), repr(x[0]), repr(x[0, 0]), repr(x[0, 1]), repr(x[None] * 100), str(x.sum())
+    yield "text", repr(x), repr(x > 0), repr(x.int()), repr(x[0]), repr(x[0, 0]), repr(x[0, 1]), repr(x[None] * 100), str(x.sum()), repr(x[:0])
     data, mask = torch.ones(2), torch.tensor([True, False])
     y = masked_tensor(data, mask)
     data.add_(1), mask.fill_(True)
@@ -69,6 +69,12 @@ def _(torch):
     z.mul_(2)
     yield "copied", _parts(x), _parts(z), type(as_masked_tensor(data, mask)) is MaskedTensor
     yield "numbers", x[0, 0].item(), float(x[1, 1]), bool(x[0, 0]), _said(lambda: x[0, 1].item()), _said(x.tolist), _said(x.numpy), _said(lambda: x.item())
+    twice = torch.tensor(x, dtype=torch.float64, requires_grad=True)
+    yield "as tensors", _parts(torch.tensor(x)), _parts(twice), twice.requires_grad, twice.dtype, torch.as_tensor(x) is x
+    plain = torch.zeros(2, 2, 3)
+    plain[0] = x
+    plain[1, :, 0] = x[:, 1]
+    yield "written elsewhere", plain, _said(lambda: plain.__setitem__(plain > 0, x)), _said(lambda: x.__setitem__(0, 1.0))[0], _said(lambda: x.__setitem__(x.get_mask(), 1.0))
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         masked_tensor(torch.ones(2, requires_grad=True), mask)
@@ -99,7 +105,7 @@ def _(torch):
     for name in ("any", "relu", "squeeze", "nonzero", "cumsum"):
         args = (0,) if name == "cumsum" else ()
         yield f"no {name}", _said(lambda name=name, args=args: getattr(x, name)(*args))[0]
-    yield "no operators", _said(lambda: 1 - x), _said(lambda: 2**x)[0], _said(lambda: x**x), _said(lambda: list(x))[0], _said(lambda: x.permute(1, 0)), _said(lambda: x.new_zeros(2))
+    yield "no operators", _said(lambda: 1 - x), _said(lambda: 2**x)[0], _said(lambda: x**x), _said(lambda: list(x))[0], _said(lambda: x.permute(1, 0)), _said(lambda: x.T), _said(lambda: x.new_zeros(2))
 
 
 @case("masked_tensors.reduced")
@@ -116,6 +122,8 @@ def _(torch):
     yield "dims", _parts(x.sum((0, 1))), _parts(torch.amax(x, dim=(0, 1), keepdim=True)), _parts(x.sum(-1)), _parts(x.sum(1, dtype=torch.float64))
     yield "dtypes", x.int().sum().dtype, x.sum(0).dtype, x.argmax().dtype, x.all().dtype, _said(lambda: x.int().mean()), _said(lambda: x.sum(dtype=torch.float64)), _said(lambda: x.std(unbiased=False))
     yield "functions", torch.masked.sum(x), torch.masked.mean(x, 1), torch.masked.sum(x, mask=torch.ones(3, 3) > 0), torch.masked.softmax(x, 1), torch.masked.var(x[:2]), torch.masked.prod(x, 0)
+    y = _made(torch)
+    yield "others", [getattr(torch.masked, name)(y, 1) for name in ("median", "cumsum", "log_softmax", "logsumexp", "argmin", "std")], torch.masked.norm(y, 2, 1), torch.masked.normalize(y, 2.0, 1), torch.masked.logaddexp(y, y)
     yield "combined", torch.masked._combine_input_and_mask(torch.masked.sum, x.get_data(), x.get_mask()), torch.masked._combine_input_and_mask(torch.masked.amax, x, None)
 
 
@@ -124,7 +132,7 @@ def _(torch):
 def _(torch):
     x = _made(torch)
     yield "indices", _parts(x[0]), _parts(x[:, 1:]), _parts(x[None]), _parts(x[[0, 1]]), _parts(x[torch.tensor([1])]), _parts(x[x.get_mask()]), _parts(x[:, 1]), x[1].shape
-    yield "shapes", _parts(x.t()), _parts(x.transpose(0, 1)), _parts(x.mT), _parts(x.view(-1)), _parts(x.reshape(3, 2)), _parts(x.flatten()), _parts(x.unsqueeze(1)), _parts(x.expand(2, 2, 3)), _parts(x.ravel())
+    yield "shapes", _parts(x.t()), _parts(x.transpose(0, 1)), _parts(x.mT), _parts(x.H), _parts(x.real), _parts(x.view(-1)), _parts(x.reshape(3, 2)), _parts(x.flatten()), _parts(x.unsqueeze(1)), _parts(x.expand(2, 2, 3)), _parts(x.ravel())
     yield "parts", [_parts(y) for y in x.split(1)], [_parts(y) for y in x.chunk(3, 1)], [_parts(y) for y in torch.tensor_split(x, 2, 1)], _parts(x.select(1, 2)), _parts(x.unfold(1, 2, 1))
     yield "joined", _parts(torch.cat([x, x])), _parts(torch.stack([x, -x])), _parts(torch.vstack([x, x])), _said(lambda: torch.cat([x, torch.ones(1, 3)]))
     yield "order", x.t().is_contiguous(), x.t().contiguous().is_contiguous(), _parts(x.t().contiguous()), x.contiguous().is_contiguous(), _parts(x.clone()), _parts(x.detach()), _parts(x.data)
@@ -187,4 +195,6 @@ def _(torch):
     yield "leaf", _parts(k), _parts(k.grad), str(k.grad.layout)
     yield "places", _said(lambda: masked_tensor(torch.tensor([1.0, 0.0]).to_sparse(), torch.tensor([False, True]).to_sparse())), _said(lambda: k + masked_tensor(
         torch.tensor([[1.0, 0.0], [3.0, 0.0]]).to_sparse(), torch.tensor([[True, False], [True, False]]).to_sparse()))[0]
+    made = torch.tensor(k.get_data(), dtype=torch.float64)
+    yield "as a tensor", made.to_dense(), str(made.layout), _parts(torch.tensor(k))
     yield "fewer", _parts(masked_tensor(torch.ones(2).to_sparse(), torch.tensor([True, False]).to_sparse())), _parts(masked_tensor(torch.tensor([1.0, 0.0]).to_sparse(), torch.tensor([True, True]).to_sparse()))

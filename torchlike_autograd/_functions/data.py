@@ -11,6 +11,7 @@ from .._core.composite import COMPOSITES, composite, named
 from .._core.devices import device as Device
 from .._core.errors import only_float_requires_grad
 from .._core.numeric import limits, overflows, say_once
+from .._core.overriding import On
 from .._core.saying import warn
 from .._core.shapes import as_long, contiguous_strides
 from .._ops.memory import without_gaps
@@ -192,9 +193,16 @@ def _from_numpy(a, dtype=None, copy=False):
 
 # Public functions
 
+_HELD = frozenset(("_places", "_masked_mask"))  # what sparse and masked tensors have beside the tensor that they are
+
+
 def _copied(t, dtype, device, requires_grad, name):
     warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
          f"sourceTensor.detach().clone().requires_grad_(True), rather than {name}(sourceTensor).")
+    if not _HELD.isdisjoint(t.__dict__):
+        with On():
+            t = t.detach().clone()
+            return placed(t if dtype is None else t.to(_dtype(dtype)), device, requires_grad)
     t = named("clone")(Tensor.detach(t))
     if levels.hidden_among((t,)):
         t.detach_()  # torch does, and is told that it may not

@@ -303,6 +303,8 @@ def median(input, dim=-1, *, keepdim=False, dtype=None, mask=None):
     dtype = _dtype_of("median", input, dtype)
     d = _dims(dim, input.ndim)[0]
     floating = input.dtype.category == dtypes.FLOAT
+    own = _own_mask(input)
+    mask = mask if own is None else own
     x = input if floating else cast(input, dtypes.float32)
     if mask is not None:
         x = _choose(_full_mask(x, mask), x, full((), math.nan, dtype=x.dtype, device=x.device))

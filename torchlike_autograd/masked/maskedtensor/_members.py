@@ -10,7 +10,7 @@ from ...autograd import grad as grad_of
 from ...sparse._tensor import CALLS as SPARSE
 from ...sparse._tensor import places
 from ._tables import functions, packets
-from .core import CALLS, MaskedTensor, calls, copied, has_places, is_masked_tensor, over, plain, rebuilt
+from .core import CALLS, MaskedTensor, calls, copied, has_places, is_masked_tensor, over, plain, rebuilt, refused
 
 _SAID = [
     "requires_grad", "dtype", "device", "is_leaf", "grad_fn", "retains_grad", "is_cuda", "is_cpu", "is_meta", "is_mps", "is_xpu", "is_quantized",
@@ -102,6 +102,7 @@ for _name in ("bool", "char", "clone", "cpu", "cuda", "detach", "double", "float
 for _name in ("conj", "resolve_conj", "resolve_neg", "real"):
     for _f in functions(_name):
         calls(_f)(lambda x: x)
+calls(_attribute("real").__get__)(lambda x: x)
 calls(_attribute("data").__get__)(lambda x: CALLS[Tensor.detach](x))
 
 
@@ -111,14 +112,27 @@ def _detach_(x):
     return x
 
 
+def _dense(*tensors):
+    if any(isinstance(x, Tensor) and "_places" in x.__dict__ for x in tensors):
+        raise NotImplementedError("torchlike_autograd: writing to and from MaskedTensors of sparse data")
+
+
 @calls(Tensor.copy_)
 def _copy_(x, src, non_blocking=False):
-    if not is_masked_tensor(x):
-        raise AttributeError("'MaskedTensor' object has no attribute '_masked_data'")
-    if has_places(x) or (isinstance(src, Tensor) and "_places" in src.__dict__):
-        raise NotImplementedError("torchlike_autograd: Tensor.copy_ of MaskedTensors of sparse data")
-    Tensor.copy_(x, src, non_blocking)
-    return x
+    _dense(x, src)
+    return Tensor.copy_(x, src, non_blocking)  # the data, whatever the masks are, as torch
+
+
+@calls(Tensor.__setitem__)
+def _setitem(x, index, value):
+    _dense(x, value)
+    if any(isinstance(i, (Tensor, list)) for i in (index if isinstance(index, tuple) else (index,))):
+        raise refused("index_put_")
+    if is_masked_tensor(x):
+        if not isinstance(value, Tensor):
+            raise refused("fill_")
+        raise NotImplementedError("torchlike_autograd: writing to a part of a MaskedTensor, which is a copy (where PyTorch loses what is written)")
+    Tensor.__setitem__(x, index, value)
 
 
 @calls(Tensor.__deepcopy__)

@@ -13,10 +13,10 @@ def shown(x):
         data, mask = x._masked_data, x._masked_mask
         if has_places(x):
             data, mask = dense_of(data), dense_of(mask)
-        data, mask = data.tolist(), mask.tolist()
-    if not isinstance(data, list):
+        dims, data, mask = data.ndim, data.tolist(), mask.tolist()
+    if not dims:
         return f"MaskedTensor({_number(data) if mask else '--'}, {mask})"
-    return "MaskedTensor(\n" + _indented(_rows(data, mask)) + "\n)"
+    return "MaskedTensor(\n" + _indented(_rows(data, mask, dims)) + "\n)"
 
 
 def _number(x):
@@ -27,9 +27,9 @@ def _indented(text):
     return "\n".join(f"  {line}" for line in text.split("\n"))
 
 
-def _rows(data, mask):
-    if not data or not isinstance(data[0], list):
+def _rows(data, mask, dims):
+    if dims == 1:
         numbers = [_number(x) for x in data]
-        width = max(len(text) if there else 8 for text, there in zip(numbers, mask))
+        width = max((len(text) if there else 8 for text, there in zip(numbers, mask)), default=0)
         return "[" + ", ".join(text if there else "--".rjust(width) for text, there in zip(numbers, mask)) + "]"
-    return "[\n" + ",\n".join(_indented(_rows(*row)) for row in zip(data, mask)) + "\n]"
+    return "[\n" + ",\n".join(_indented(_rows(*row, dims - 1)) for row in zip(data, mask)) + "\n]"

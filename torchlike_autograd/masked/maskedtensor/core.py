@@ -34,7 +34,10 @@ _SPARSE = (layouts.sparse_coo, layouts.sparse_csr)
 class MaskedTensor(Tensor):
     """Data and a mask of their shape, True where they are there: ``MaskedTensor(data, mask, requires_grad=False)`` copies both.
 
-    There are the elementwise functions, reductions and functions of shapes that torch's has, for data that are strided, COO or CSR; others are refused.
+    There are the elementwise functions, reductions and functions of shapes that torch's has, `where` and softmax, for data that are strided, COO or CSR; the
+    others are refused as torch's refuses them.  Not there, each a NotImplementedError: dropout, `kl_div`, `l1_loss`, `poisson_nll_loss`,
+    `gaussian_nll_loss`, `isclose`, `kron`, `vecdot`, `sum_to_size`, `new_tensor`, DLPack, `where` with a masked condition or of sparse data, softmax of sparse
+    data, writes to parts.
     """
 
     _tl_asked = True
@@ -157,12 +160,13 @@ def calls(*functions):
 ASK_FOR_IT = ("If you would like this operator to be supported, please file an issue for a feature request at "
               "https://github.com/pytorch/maskedtensor/issues with a minimal reproducible code snippet.\nIn the case that the semantics for the operator are "
               "not trivial, it would be appreciated to also include a proposal for the semantics.")
-_ATEN = {"T": "permute", "__matmul__": "mm", "__rsub__": "rsub", "__setitem__": "fill_", "log_softmax": "_log_softmax", "matmul": "mm"}
+_ATEN = {"_numpy_T": "permute", "__matmul__": "mm", "__rsub__": "rsub", "log_softmax": "_log_softmax", "matmul": "mm"}
 
 
 def _aten_name(func):
     """How torch names the operator that a function comes to, as far as it is another name."""
-    name = name_of(func).removesuffix("__get__").rstrip(".").rpartition(".")[2]
+    read = getattr(getattr(func, "__self__", None), "fget", None)  # of a property
+    name = read.__name__ if read is not None else name_of(func).rpartition(".")[2]
     return _ATEN.get(name, name)
 
 

@@ -36,7 +36,7 @@ for _name in _NAMES:
         calls(_f)(_moving(_f))
 for _f in PASSTHROUGH_FNS:
     calls(_f)(_moving(_f))
-for _name in ("mT", "mH"):
+for _name in ("H", "mH", "mT"):
     _get = getattr(Tensor, _name).__get__
     calls(_get)(_moving(_get))
 
