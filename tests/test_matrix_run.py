@@ -87,7 +87,7 @@ class Judge:
         if "killer" in id:
             os.kill(os.getpid(), 9)
         if "slow" in id:
-            print(os.getpid(), flush=True)
+            os.write(1, b"%d\\n" % os.getpid())  # in one piece, as another process does the same
             time.sleep(60)
         return Result(id, "pass")
 
