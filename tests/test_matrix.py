@@ -16,11 +16,11 @@ from sampling import EVERYTHING, sample
 
 CASES = load()
 SWEPT = {  # areas of which every n-th case is enough here
-    "autocast": 5, "borders": 2, "checkpoint": 2, "complex": 3, "distributions": 16, "engine": 2, "errors": 4, "everyday": 4, "far_points": 2, "fft": 12,
-    "foreach": 2, "func": 4, "function": 2, "functional": 8, "gradient_needs": 5, "hooks": 3, "indexing": 4, "inplace": 4, "kernels": 4, "kinks": 4,
-    "linalg": 20, "linalg_basic": 4, "losses": 4, "masked": 3, "masks_multiplied": 8, "nn": 14, "nn_ops": 20, "nodes": 3, "numbers": 6, "optim": 12,
-    "out_dtypes": 3, "promotion": 8, "random": 2, "saved": 3, "seed_py": 2, "sparse": 3, "sparse_handed_in": 3, "spellings": 3, "tangents": 4, "tensor": 4,
-    "views": 8}
+    "autocast": 5, "borders": 2, "checkpoint": 2, "complex": 3, "conv_ends": 2, "distributions": 16, "engine": 2, "errors": 4, "everyday": 4, "far_points": 2,
+    "fft": 12, "foreach": 2, "frames_and_segments": 2, "func": 4, "function": 2, "functional": 8, "gradient_needs": 5, "halves_spread": 4, "hooks": 3,
+    "indexing": 4, "inplace": 4, "kernels": 4, "kinks": 4, "linalg": 20, "linalg_basic": 4, "losses": 4, "masked": 3, "masks_multiplied": 8, "nn": 14,
+    "nn_ops": 20, "nodes": 3, "numbers": 6, "optim": 12, "out_dtypes": 3, "promotion": 8, "random": 2, "recurrent_second_order": 4, "result_layouts": 2,
+    "saved": 3, "seed_py": 2, "sparse": 3, "sparse_handed_in": 3, "spellings": 3, "steps_with_factors_in_half": 4, "tangents": 4, "tensor": 4, "views": 8}
 LONG = frozenset((  # sweeps of many seconds, which the matrix runs
     "asked_by_autograd_tests.second derivatives of products with zeros", "by_way_of_results.complex", "drawn_graphs.layers_of_lstm",
     "edges_of_gradients.third derivatives", "ends_of_operators.incomplete gamma far away", "far_points.a million steps", "func.apart: itself",

@@ -40,7 +40,7 @@ KINDS = {
     "Adafactor": [{}]}
 
 
-@pytest.mark.parametrize(("name", "options"), sample([(k, o) for k, all_ in KINDS.items() for o in all_], 2))
+@pytest.mark.parametrize(("name", "options"), sample([(k, o) for k, all_ in KINDS.items() for o in all_], 3))
 def test_one_program_a_step_and_no_compile_after_the_second(counts, name, options):
     ps = _model()
     loss, opt = _loss(ps), getattr(torch.optim, name)(ps, **options)

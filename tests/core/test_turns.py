@@ -184,7 +184,7 @@ OPERATORS = [
     lambda a, b, w: jnp.sin(a).sum(0, keepdims=True) + b]
 
 
-@pytest.mark.parametrize("seed", sample(range(8), 2))
+@pytest.mark.parametrize("seed", sample(range(8), 4))
 def test_random_loops(seed, monkeypatch):
     """Loops of random operations that read random values: of this turn, of earlier ones, from outside."""
     monkeypatch.setattr(turns, "WORTH", 20)
