@@ -116,6 +116,19 @@ def test_code_in_a_file_is_not_run():
     assert Payload.ran == []
 
 
+def test_masked_tensors_of_sparse_data_come_back():
+    data = torch.tensor([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
+    for form in (lambda t: t.to_sparse(), lambda t: t.to_sparse_csr()):
+        x = torch.masked.masked_tensor(form(data), form(data != 0))
+        file = io.BytesIO()
+        torch.save([x, x.get_data()], file)
+        file.seek(0)
+        masked, plain = torch.load(file, weights_only=False)
+        assert isinstance(masked, torch.masked.MaskedTensor) and masked.layout == plain.layout == x.layout
+        assert masked.to_dense().get_data().tolist() == plain.to_dense().tolist() == data.tolist()
+        assert masked.get_mask().to_dense().equal(data != 0)
+
+
 def test_an_optimizer_goes_on_from_a_file_of_pytorch():
     saved = torch.load(DATA / "saved_by_torch.pt")
     p = torch.nn.Parameter(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))

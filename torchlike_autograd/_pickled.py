@@ -16,7 +16,6 @@ from ._core.nothing import Nothing
 from ._core.record import Counter as Versions
 from ._core.record import mark_seen, thread
 from ._core.saying import warn
-from ._core.sparse_gradients import is_sparse
 from ._core.state import user_fields
 from ._core.storage import peek, untrack
 from ._functions.storages import TypedStorage, UntypedStorage
@@ -106,7 +105,7 @@ class Writer(pickle._Pickler):
         if isinstance(obj, UninitializedTensorMixin):
             return type(obj), (obj.requires_grad,)
         if isinstance(obj, Tensor):
-            if type(obj).__reduce_ex__ in _OWN or is_sparse(obj):
+            if type(obj).__reduce_ex__ in _OWN:
                 return self.parts_of(obj)
             extra = thread.state.extra
             before, extra["writer"] = extra.get("writer"), self
@@ -136,13 +135,13 @@ class Writer(pickle._Pickler):
 
     dispatch = dict(pickle._Pickler.dispatch)
 
-    def parts_of(self, t):
-        """(what rebuilds a tensor, its arguments): what `__reduce_ex__` of Tensor and Parameter give while a file is written."""
+    def parts_of(self, t, sparse=None):
+        """(what rebuilds a tensor, its arguments): what `__reduce_ex__` of the package's classes give while a file is written; sparse: parts of such a one."""
         belonging.refuse_memory(t._tl_value())
         if t._backward_hooks:
             warn_if_has_hooks(t)
-        if t.is_sparse or t.is_sparse_csr:
-            return _REBUILD["_rebuild_sparse_tensor"], t.__reduce_ex__(2)[1]
+        if sparse is not None:
+            return _REBUILD["_rebuild_sparse_tensor"], sparse
         state = _state_of(t)
         if issubclass(type(t), Parameter):
             parts = (t.detach(), bool(t.requires_grad), OrderedDict())

@@ -21,6 +21,7 @@ import numpy as np
 from .._core import dtypes, layouts
 from .._core.composite import COMPOSITES, named
 from .._core.overriding import Off, name_of
+from .._core.record import thread
 from .._core.size import Size
 from .._core.state import copy_state
 from .._core.state import new as blank
@@ -82,7 +83,8 @@ class SparseTensor(Tensor):
             return self.detach()
 
     def __reduce_ex__(self, protocol):
-        return rebuilt, parts(self)
+        writer = thread.state.extra.get("writer")
+        return (rebuilt, parts(self)) if writer is None else writer.parts_of(self, parts(self))
 
 
 SparseTensor.__name__ = SparseTensor.__qualname__ = "Tensor"     # as which a sparse tensor shows itself in torch

@@ -113,7 +113,7 @@ def _detach_(x):
 
 
 def _dense(*tensors):
-    if any(isinstance(x, Tensor) and "_places" in x.__dict__ for x in tensors):
+    if any(isinstance(x, Tensor) and has_places(x) for x in tensors):
         raise NotImplementedError("torchlike_autograd: writing to and from MaskedTensors of sparse data")
 
 

@@ -17,6 +17,7 @@ from ..._core.composite import named
 from ..._core.layouts import lay_as
 from ..._core.overriding import Off, On, name_of
 from ..._core.saying import warn
+from ..._core.sparse_gradients import is_sparse as has_places
 from ..._core.state import new as blank
 from ..._tensor import Tensor
 from ...autograd.grad_mode import is_grad_enabled
@@ -140,11 +141,6 @@ def rebuilt(data, mask, requires_grad):
 def is_masked_tensor(obj, /) -> bool:
     """Whether something is a MaskedTensor."""
     return isinstance(obj, MaskedTensor)
-
-
-def has_places(x):
-    """Whether the data are sparse."""
-    return "_places" in x.__dict__
 
 
 def calls(*functions):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ..._core import layouts
 from ..._tensor import Tensor
 from ._tables import functions, packets
-from .core import calls, data_in, mapped, over, pair, run
+from .core import calls, data_in, has_places, mapped, over, pair, run
 
 __all__ = []  # as torch's
 
@@ -42,14 +41,10 @@ for _name in ("H", "mH", "mT"):
 
 
 def _contiguous(x, *args, **kwargs):
-    if _get_layout(x) is not layouts.strided:
+    if has_places(x):
         raise ValueError("MaskedTensors with sparse data do not have is_contiguous")
     out = Tensor.contiguous(x, *args, **kwargs)
     return x if out is x else over(out, x._masked_mask.contiguous(), x)
-
-
-def _get_layout(x):
-    return getattr(layouts, x.__dict__["_places"].layout) if "_places" in x.__dict__ else layouts.strided
 
 
 calls(Tensor.contiguous)(_contiguous)
