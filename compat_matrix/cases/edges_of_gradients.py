@@ -206,3 +206,29 @@ def _(torch):
             (g,) = torch.autograd.grad(total, x, create_graph=True)
             yield f"{name}, order {order}", g.detach()
             total = (g ** 2).sum()
+
+
+@case("edges_of_gradients.weights of classes without a number")
+def _(torch):
+    for weight in (INF, float("nan"), 0.0):
+        for reduction in ("mean", "sum", "none"):
+            for smoothing in (0.0, 0.1):
+                x = leaf(torch, [[0.3, -1.2, 0.7], [1.0, 0.2, -0.4]])
+                loss = torch.nn.functional.cross_entropy(x, torch.tensor([0, 2]), torch.tensor([1.0, weight, 2.0], dtype=x.dtype), reduction=reduction, label_smoothing=smoothing)
+                yield f"{weight}, {reduction}, {smoothing}", loss, torch.autograd.grad(loss.sum(), x)[0]
+
+
+_CONVOLVED = {"conv1d": ((1, 2, 5), (2, 2, 3), 1), "conv2d": ((1, 2, 4, 4), (2, 2, 3, 3), 1), "depthwise": ((1, 2, 4, 4), (2, 1, 3, 3), 2), "conv_transpose2d": ((1, 2, 3, 3), (2, 2, 2, 2), 1)}
+
+
+@case("edges_of_gradients.convolutions with infinite weights")
+def _(torch):
+    """Whether something is multiplied with the zeros around an image or a gradient."""
+    for name, (shape, weights, groups) in _CONVOLVED.items():
+        x, w = leaf(torch, [0.5], torch.float32).expand(shape), torch.ones(weights)
+        w.view(-1)[1] = INF
+        f = getattr(torch.nn.functional, name if name != "depthwise" else "conv2d")
+        for padding in (0, 1):
+            y = f(x, w, padding=padding, groups=groups)
+            (g,) = torch.autograd.grad(y, x, torch.ones_like(y))
+            yield f"{name}, padding {padding}", y.isnan().sum(), y.isinf().sum(), g.isnan().sum(), g.isinf().sum()

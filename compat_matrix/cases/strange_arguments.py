@@ -189,3 +189,16 @@ def _(torch):
         for name in ("_foreach_add_", "_foreach_addcmul_", "_foreach_lerp_", "_foreach_sub_", "_foreach_norm", "_foreach_exp_"):
             yield f"{name} {k}", told(lambda name=name, args=args: getattr(torch, name)(a, *args))
     yield "versions", [t._version for t in a], torch.cat(a)
+
+
+@case("strange_arguments.sizes_that_are_bools")
+def _(torch):
+    x = torch.ones(1, 1, 4, 4)
+    yield "size", type(_error(lambda: torch.nn.functional.interpolate(x, True))).__name__
+
+
+def _error(call):
+    try:
+        return call()
+    except Exception as e:
+        return e

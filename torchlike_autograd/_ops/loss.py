@@ -234,9 +234,8 @@ def _of_target(logp, target, weight, ignore_index):
     classes = jax.lax.broadcasted_iota(jnp.int64, logp.shape, 1)
     chosen = (classes == target) & (target != ignore_index)
     scale = jnp.ones((1,) * logp.ndim, logp.dtype) if weight is None else _along(weight, logp.ndim, 1)
-    losses = total(jnp.where(chosen, -logp * scale, 0), (1,))
-    weights = total(jnp.where(chosen, jnp.broadcast_to(scale, logp.shape), 0), (1,))
-    return losses, weights
+    scale = jnp.where(chosen, jnp.broadcast_to(scale, logp.shape), 0)  # the gradient too multiplies by no other class's weight, which may be infinite
+    return total(jnp.where(chosen, -logp * scale, 0), (1,)), total(scale, (1,))
 
 
 def _nll(logp, target, weight, reduction, ignore_index):

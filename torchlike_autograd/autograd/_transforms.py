@@ -21,6 +21,7 @@ from .._core.pytree import flatten, tree_map, unflatten
 from .._core.record import mark_seen, thread
 from .._core.shapes import row_strides
 from .._core.storage import View, as_detached, as_leaf, cell_of
+from .._core.versions import as_recorded
 from .._functions.create import zeros, zeros_like
 from .._tensor import Tensor, _new, wrap
 from . import forward_ad
@@ -507,20 +508,31 @@ def hessian(func, argnums=0):
 
 
 def linearize(func, *primals):
-    """(func(*primals), the linear function of tangents that `jvp` gives there)."""
+    """(func(*primals), the linear function of tangents that `jvp` gives there).
+
+    The function is called twice, as in torch: for its value, and for its derivative along tangents to come.  That is linear in them, and what is linear is
+    the adjoint of its adjoint: what is captured may change later.
+    """
     out = func(*primals)
     given, expected = flatten(primals)
+    for p in given:
+        if p.dtype.category < FLOAT:
+            raise ValueError(f"Expected primal to be floating point or complex, but got: {p.dtype}")
+    tangent, pull = vjp(lambda *tangents: jvp(func, primals, unflatten(list(tangents), expected))[1], *(zeros_like(p.detach()) for p in given))
+    results, tree = flatten(tangent)
+    _, push = vjp(lambda *cotangents: pull(unflatten(list(cotangents), tree)), *(zeros_like(t.detach()) for t in results))
 
     def jvp_fn(*tangents):
-        flat, tree = flatten(tangents)
-        if tree != expected:
-            raise RuntimeError(f"Expected the tangents {tree} to have the same argspec as the primals {expected}")
+        flat, found = flatten(tangents)
+        if found != expected:
+            raise RuntimeError(f"Expected the tangents {found} to have the same argspec as the primals {expected}")
         for i, (t, p) in enumerate(zip(flat, given)):
             for what in ("shape", "device", "dtype"):
                 if getattr(t, what) != getattr(p, what):
                     raise RuntimeError(f"tangent:{i} with {what} {getattr(t, what)} in flattened pytree doesn't match the {what} {getattr(p, what)} of the "
                                        "corresponding primal.")
-        return jvp(func, primals, tangents)[1]
+        with as_recorded():
+            return unflatten(list(push(tuple(flat))), tree)
 
     return out, jvp_fn
 

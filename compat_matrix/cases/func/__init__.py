@@ -311,6 +311,34 @@ def _(torch):
     yield "values", out, push(x), push(x * 2)
 
 
+@case("func.linearize.stays")
+def _(torch):
+    calls = []
+    x, w = data(torch), torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
+
+    def f(a):
+        calls.append(1)
+        return {"out": (a[:3] * w).sin() * a[:3], "sum": a.sum()}
+
+    before = x.clone()
+    out, push = torch.func.linearize(f, x)
+    yield "called", len(calls), out["out"].requires_grad
+    for i, t in enumerate((before, before * 2)):
+        yield f"values {i}", {k: v.detach() for k, v in push(t).items()}, push(t)["out"].requires_grad, len(calls)
+    with torch.no_grad():
+        w.mul_(2)
+    yield "what is captured was written", push(before)["out"].detach()
+    x.mul_(3)
+    yield "its point was written", push(before)["out"].detach()
+    yield "mapped", torch.func.vmap(push)(torch.stack([before, before * 2]))["out"].detach()
+    t = before.clone().requires_grad_()
+    yield "differentiated", torch.autograd.grad(push(t)["sum"], t)
+    with torch.no_grad():
+        _, push = torch.func.linearize(lambda a: a**3, before)
+        yield "under no_grad", push(before)
+    yield "after it", push(before), push(t).requires_grad
+
+
 @case("func.linear_algebra")
 def _(torch):
     f = torch.func
@@ -550,3 +578,4 @@ def _(torch):
     yield "dtype", attempt(lambda: f(x.double()))
     yield "structure", attempt(lambda: f({"a": x}))
     yield "fewer", attempt(lambda: torch.func.linearize(lambda a, b: a * b, x, x)[1](x))
+    yield "integers", attempt(lambda: torch.func.linearize(torch.sin, x.int()))
