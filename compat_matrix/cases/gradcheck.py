@@ -205,3 +205,18 @@ def _(torch):
         for fast in (True, False):
             for masked in (True, False):
                 yield f"{fast} {masked}", torch.autograd.gradcheck(torch.sum, x.detach().requires_grad_(), masked=masked, fast_mode=fast)
+
+
+@case("gradcheck.calls")
+def _(torch):
+    """How often the function is called."""
+    x, calls = torch.ones(1, dtype=torch.float64, requires_grad=True), []
+    for n in (1, 3):
+        def f(x, n=n):
+            calls.append(1)
+            return (x**3, x.sin(), x.exp())[:n]
+
+        for name, check in (("first", torch.autograd.gradcheck), ("second", torch.autograd.gradgradcheck)):
+            for options in ({}, {"fast_mode": True}, {"check_undefined_grad": False}, {"check_batched_grad": True}):
+                calls.clear()
+                yield f"{name}, {n}, {options}", check(f, x, **options), len(calls)

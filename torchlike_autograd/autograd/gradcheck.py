@@ -199,10 +199,12 @@ class _Check:
         xs = [x for _, x in checked(self.inputs)]
         if not xs:
             raise GradcheckError("no Tensors requiring grad found in input")
-        n = len(_differentiable(self.func(*self.inputs)))
+        outputs = _differentiable(self.func(*self.inputs))
+        n = len(outputs)
         for undefined in ([range(n)] if n else []) + ([(i,) for i in range(n)] if n > 1 else []):
-            outputs = _differentiable(self.func(*self.inputs))
+            outputs = outputs or _differentiable(self.func(*self.inputs))
             _undefined([_Undefined.apply(o) if i in undefined else o for i, o in enumerate(outputs)], xs)
+            outputs = ()
 
     def _undefined_tangents(self, func, inputs):
         """An absent tangent is as good as one of zeros, where another input has one."""
