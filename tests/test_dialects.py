@@ -114,6 +114,18 @@ def test_what_saved_nothing_goes_backward_again_below_another_root():
         z.sum().backward()
 
 
+def test_inference_mode_turns_recording_off_and_no_more():
+    x = oneflow.ones(2, requires_grad=True)
+    with oneflow.inference_mode():
+        kept = x * 3
+        with oneflow.inference_mode(False):
+            assert oneflow.is_grad_enabled()
+        assert not oneflow.is_grad_enabled()
+    assert oneflow.is_grad_enabled() and not kept.requires_grad
+    (kept * x).sum().backward()  # PyTorch: inference tensors cannot be saved for backward
+    assert x.grad.tolist() == [3.0, 3.0] and oneflow.inference_mode()(lambda: oneflow.is_grad_enabled())() is False
+
+
 def test_methods_that_are_oneflows():
     x = oneflow.tensor([-5.0, 5.0], requires_grad=True)
     assert (x % 3).tolist() == [-2.0, 2.0] and (7 % x.detach()).tolist() == [2.0, 2.0]  # PyTorch: 1 and -3

@@ -32,8 +32,8 @@ from .._core.record import Tape
 from .._tensor import Tensor as _Tensor
 from ..autograd import Function as _Function
 from ..autograd import _run as _engine
-from ..autograd import enable_grad, functional, inference_mode, no_grad, set_grad_enabled
-from ..autograd.grad_mode import is_grad_enabled
+from ..autograd import enable_grad, functional, no_grad, set_grad_enabled
+from ..autograd.grad_mode import _DecoratorContextManager, is_grad_enabled, set_mode
 from ..autograd.graph import saved_tensors_hooks as _hooks
 
 _released: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # tape -> first slots of nodes that a pass has released
@@ -198,6 +198,24 @@ def _spelling(f):
         return _spelled(f(*args, **kwargs))
 
     return spelled
+
+
+class inference_mode(_DecoratorContextManager):
+    """Recording off, or with False on: what is made meanwhile is as other tensors are, and may be used with gradients later."""
+
+    def __init__(self, mode=True):
+        self.mode = mode
+
+    def __enter__(self):
+        self._before = is_grad_enabled()
+        set_mode(not self.mode)
+        return self
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        set_mode(self._before)
+
+    def clone(self):
+        return type(self)(self.mode)
 
 
 class saved_tensors_hooks(_hooks):
