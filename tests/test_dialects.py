@@ -132,6 +132,8 @@ def test_methods_that_are_oneflows():
     assert x.is_local and not x.is_global and x.cast(oneflow.int64).dtype is oneflow.int64 and type(oneflow.cast(x, oneflow.int64)) is oneflow.Tensor
     assert x.silu().tolist() == oneflow.silu(x).tolist() == oneflow.nn.functional.silu(x).tolist()
     assert oneflow.zeros(2).copy_(np.array([3, 4])).tolist() == [3.0, 4.0]
+    chosen = oneflow.tensor([0, 1]).where(x, 2 * x)
+    assert chosen.tolist() == [-10.0, 5.0] and oneflow.where(oneflow.tensor([0, 2]))[0].tolist() == [1]
     hessian = oneflow.autograd.functional.hessian(lambda x: (x**3).sum(), x)
     assert type(hessian) is oneflow.Tensor and hessian.tolist() == [[-30.0, 0.0], [0.0, 30.0]]
 
@@ -149,6 +151,30 @@ def through_file(x):
     oneflow.save(x, file)
     file.seek(0)
     return oneflow.load(file)
+
+
+@pytest.mark.parametrize("saving", [True, False])
+def test_functions_that_saved_something_are_released(saving):
+    class Double(oneflow.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(*[x] * saving)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    x = oneflow.ones(3, requires_grad=True)
+    y = Double.apply(x)
+    y.sum().backward()
+    assert y.grad_fn._is_data_valid() is False
+    if saving:
+        with pytest.raises(RuntimeError, match=r"^This FunctionNode with name `Double` has been released"):
+            y.sum().backward()
+    else:
+        y.sum().backward()
+        assert x.grad.tolist() == [4.0, 4.0, 4.0]
 
 
 def test_functions_are_called_on_their_instances_too():
@@ -183,6 +209,8 @@ def test_the_context_tells_what_is_kept_and_errors_the_name_of_the_function():
             return ()
 
     y = Twice.apply(oneflow.ones(3, requires_grad=True))
+    assert kept[0]._is_data_valid()
+    oneflow.autograd.grad(y.sum(), y)  # does not reach its node
     assert kept[0]._is_data_valid()
     with pytest.raises(RuntimeError, match=r"^function Twice returned an incorrect number of gradients \(expected 1, got 0\)"):
         y.sum().backward()

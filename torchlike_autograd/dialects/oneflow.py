@@ -141,6 +141,10 @@ class Tensor(_Tensor, metaclass=_Kind):
         """As Tensor's, also from an array of NumPy's."""
         return super().copy_(_torch.from_numpy(other) if isinstance(other, np.ndarray) else other, non_blocking)
 
+    def where(self, x=None, y=None):
+        """`flow.where` with this tensor as the condition."""
+        return where(self, x, y)
+
     def cast(self, dtype):
         """The elements in another dtype."""
         return self.to(dtype)
@@ -171,6 +175,11 @@ def _method(name):
 _ACTIVATIONS = ("gelu", "mish", "selu", "silu", "softplus", "softsign")  # methods there, and functions of the module itself
 for _name in _ACTIVATIONS:
     setattr(Tensor, _name, _method(_name))
+
+
+def where(condition, x=None, y=None):
+    """As `torch.where`, also with a condition of numbers."""
+    return _spelled(_torch.where(condition.bool(), *(() if x is None and y is None else (x, y))))
 
 
 def cast(x, dtype):
@@ -232,6 +241,12 @@ class saved_tensors_hooks(_hooks):
 
 
 class _Context:
+    _tl_emptied = False  # whether something was saved and is gone
+
+    def _tl_let_go(self):
+        self._tl_emptied |= bool(self.__dict__.get("_tl_saved"))
+        super()._tl_let_go()
+
     def name(self):
         """The name of the Function: errors tell it."""
         return self._forward_cls.__name__
@@ -337,7 +352,7 @@ def _refuse_released(nodes, roots):
     for node in nodes:
         if hasattr(node, "variable") or node._tl_first not in _released.get(node._tl_tape, ()):
             continue
-        if node._tl_first in node._tl_tape.freed or any(node is n for n in own):
+        if node._tl_first in node._tl_tape.freed or getattr(node, "_tl_emptied", False) or any(node is n for n in own):
             raise RuntimeError(f"This FunctionNode with name `{node.name()}` has been released.\nMaybe you try to backward through the node a second time. "
                                "Specify retain_graph=True when calling .backward() or autograd.grad() the first time.")
 
