@@ -351,6 +351,30 @@ def _(d):
     return again(d, lambda x: x + x)
 
 
+@row("again below new roots, where nothing was saved")
+def _(d):
+    x = d.leaf()
+    y = x + x
+    for _ in range(3):
+        d.backward([y.sum()], [d.torch.ones([])])
+    return d.grad_of(x)
+
+
+@row("again below new roots, where something was saved")
+def _(d):
+    x = d.leaf()
+    y = x * x
+    d.backward([y.sum()], [d.torch.ones([])])
+    d.backward([y.sum()], [d.torch.ones([])])
+    return d.grad_of(x)
+
+
+@row("a sum, nothing given: grad")
+def _(d):
+    x = d.leaf()
+    return shown(d.grad([(x * x).sum()], [x])[0])
+
+
 @row("grad frees what lies between")
 def _(d):
     x = d.leaf()

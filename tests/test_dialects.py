@@ -6,6 +6,7 @@ import pickle
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -70,6 +71,73 @@ def test_tensors_go_backward_by_oneflows_rules():
         total.backward()  # though the nodes of sums keep nothing
 
 
+MADE = [lambda: oneflow.tensor([1.0, 2.0], requires_grad=True), lambda: oneflow.ones(2, requires_grad=True), lambda: oneflow.nn.Linear(2, 1).weight]
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_a_leaf_that_has_been_in_a_graph_is_known(made):
+    roots = oneflow.ones(2, requires_grad=True)
+
+    def asked(leaf):
+        return oneflow.autograd.grad((roots * 2).sum(), leaf)
+
+    with pytest.raises(RuntimeError, match="not have been used in the graph"):
+        asked(made())
+    leaf = made()
+    held = leaf * 3
+    assert asked(leaf) == (None,) and held.sum().item() and asked(leaf) == (None,)  # the second time after it was computed
+    assert oneflow.autograd.grad((leaf * leaf).sum(), leaf)[0].tolist() == (leaf * 2).tolist()
+
+
+def test_hooks_are_oneflows():
+    x = oneflow.tensor([1.0, 2.0], requires_grad=True)
+    seen = []
+    x.register_hook(lambda grad: seen.append(type(grad)))
+    x._register_post_grad_accumulation_hook(lambda grad: grad * 2 + 1)
+    (x * 3).sum().backward()
+    assert seen == [oneflow.Tensor] and x.grad.tolist() == [7.0, 7.0]
+    with oneflow.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: 0):
+        y = x * x
+    with pytest.raises(TypeError, match=r"^unpack_hook should return a Tensor, but got `<class 'int'>` instead"):
+        y.sum().backward()
+
+
+def test_what_saved_nothing_goes_backward_again_below_another_root():
+    x = oneflow.tensor([1.0, 2.0], requires_grad=True)
+    y = x + x
+    for _ in range(3):
+        y.sum().backward()
+    assert x.grad.tolist() == [6.0, 6.0]
+    z = x * x
+    z.sum().backward()
+    with pytest.raises(RuntimeError, match=r"^This FunctionNode with name .* has been released"):
+        z.sum().backward()
+
+
+def test_inference_mode_turns_recording_off_and_no_more():
+    x = oneflow.ones(2, requires_grad=True)
+    with oneflow.inference_mode():
+        kept = x * 3
+        with oneflow.inference_mode(False):
+            assert oneflow.is_grad_enabled()
+        assert not oneflow.is_grad_enabled()
+    assert oneflow.is_grad_enabled() and not kept.requires_grad
+    (kept * x).sum().backward()  # PyTorch: inference tensors cannot be saved for backward
+    assert x.grad.tolist() == [3.0, 3.0] and oneflow.inference_mode()(lambda: oneflow.is_grad_enabled())() is False
+
+
+def test_methods_that_are_oneflows():
+    x = oneflow.tensor([-5.0, 5.0], requires_grad=True)
+    assert (x % 3).tolist() == [-2.0, 2.0] and (7 % x.detach()).tolist() == [2.0, 2.0]  # PyTorch: 1 and -3
+    assert x.is_local and not x.is_global and x.cast(oneflow.int64).dtype is oneflow.int64 and type(oneflow.cast(x, oneflow.int64)) is oneflow.Tensor
+    assert x.silu().tolist() == oneflow.silu(x).tolist() == oneflow.nn.functional.silu(x).tolist()
+    assert oneflow.zeros(2).copy_(np.array([3, 4])).tolist() == [3.0, 4.0]
+    chosen = oneflow.tensor([0, 1]).where(x, 2 * x)
+    assert chosen.tolist() == [-10.0, 5.0] and oneflow.where(oneflow.tensor([0, 2]))[0].tolist() == [1]
+    hessian = oneflow.autograd.functional.hessian(lambda x: (x**3).sum(), x)
+    assert type(hessian) is oneflow.Tensor and hessian.tolist() == [[-30.0, 0.0], [0.0, 30.0]]
+
+
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x)), lambda x: through_file({"x": [x]})["x"][0]])
 def test_tensors_of_oneflow_are_copied_and_kept_in_files(again):
     x = oneflow.tensor([1.0, 2.0], requires_grad=True)
@@ -83,6 +151,30 @@ def through_file(x):
     oneflow.save(x, file)
     file.seek(0)
     return oneflow.load(file)
+
+
+@pytest.mark.parametrize("saving", [True, False])
+def test_functions_that_saved_something_are_released(saving):
+    class Double(oneflow.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(*[x] * saving)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    x = oneflow.ones(3, requires_grad=True)
+    y = Double.apply(x)
+    y.sum().backward()
+    assert y.grad_fn._is_data_valid() is False
+    if saving:
+        with pytest.raises(RuntimeError, match=r"^This FunctionNode with name `Double` has been released"):
+            y.sum().backward()
+    else:
+        y.sum().backward()
+        assert x.grad.tolist() == [4.0, 4.0, 4.0]
 
 
 def test_functions_are_called_on_their_instances_too():
@@ -99,6 +191,29 @@ def test_functions_are_called_on_their_instances_too():
         x = oneflow.ones(3, requires_grad=True)
         call(x).sum().backward()
         assert x.grad.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_the_context_tells_what_is_kept_and_errors_the_name_of_the_function():
+    kept = []
+
+    class Twice(oneflow.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            kept.append(ctx)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            assert type(grad) is type(ctx.saved_tensors[0]) is oneflow.Tensor
+            return ()
+
+    y = Twice.apply(oneflow.ones(3, requires_grad=True))
+    assert kept[0]._is_data_valid()
+    oneflow.autograd.grad(y.sum(), y)  # does not reach its node
+    assert kept[0]._is_data_valid()
+    with pytest.raises(RuntimeError, match=r"^function Twice returned an incorrect number of gradients \(expected 1, got 0\)"):
+        y.sum().backward()
 
 
 def test_modules_are_imported_by_name():

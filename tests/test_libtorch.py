@@ -228,3 +228,12 @@ def test_options_tell_what_they_ask_for():
     assert torch.dtype(torch.double).requires_grad(True).dtype() is torch.double and torch.TensorOptions().device() is None
     assert torch.ones([3], torch.dtype(torch.double).requires_grad(True)).requires_grad()
     assert not torch.Tensor().requires_grad()
+
+
+def test_functions_with_out_in_front():
+    x, out = torch.ones([2]) * 3, torch.Tensor(torch.zeros([2]))
+    assert torch.mul_out(out, x, x).get() is out.get() and out.tolist() == [9.0, 9.0]
+    with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+        torch.mul_out(out, x, torch.ones([2], torch.requires_grad()))
+    with pytest.raises(AttributeError):
+        torch.nowhere_out  # noqa: B018

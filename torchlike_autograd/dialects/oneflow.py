@@ -1,8 +1,9 @@
 """OneFlow's spelling (layer 9): `import torchlike_autograd.dialects.oneflow as flow`.
 
-`flow.autograd.backward` and `grad` follow OneFlow's rules: the gradients of roots are a required argument, a graph is gone after one pass whatever it saved,
-`create_graph` keeps it, an empty list of inputs means "accumulate into all leaves".  A `Function` can be instantiated and called.  Names that are not here are
-those of this package; the modules that programs import by name (`import torchlike_autograd.dialects.oneflow.nn as nn`) are its modules.
+`flow.autograd.backward` and `grad` follow OneFlow's rules: the gradients of roots are a required argument, the node of a root is gone after one pass whatever
+it saved (those below it are where they saved something), `create_graph` keeps them, an empty list of inputs means "accumulate into all leaves".  A `Function`
+can be instantiated and called.  Names that are not here are those of this package; the modules that programs import by name
+(`import torchlike_autograd.dialects.oneflow.nn as nn`) are its modules.
 
 What the functions of this module make, and what is computed from it, is of the class `Tensor` here: its `backward` goes by the same rules, and its `numpy`
 takes what requires grad.  (It asks for all calls, as classes with a `__torch_function__` do: each takes some microseconds more from the import on.)
@@ -14,21 +15,26 @@ their graph is held.
 from __future__ import annotations
 
 import functools
+import gc
 import importlib
 import sys
 import types
 import weakref
 
+import numpy as np
+
 import torchlike_autograd as _torch
 
 from .._core import passes
 from .._core.nodes import Leaf
+from .._core.plan import useful_slots
+from .._core.record import Tape
 from .._tensor import Tensor as _Tensor
 from ..autograd import Function as _Function
 from ..autograd import _run as _engine
-from ..autograd import enable_grad, functional, inference_mode, no_grad, set_grad_enabled
-from ..autograd.grad_mode import is_grad_enabled
-from ..autograd.graph import saved_tensors_hooks
+from ..autograd import enable_grad, functional, no_grad, set_grad_enabled
+from ..autograd.grad_mode import _DecoratorContextManager, is_grad_enabled, set_mode
+from ..autograd.graph import saved_tensors_hooks as _hooks
 
 _released: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # tape -> first slots of nodes that a pass has released
 
@@ -57,8 +63,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=False, create_graph=Fa
         return _torch.autograd.grad(roots, targets, grads, retain_graph or create_graph, create_graph, allow_unused=True, is_grads_batched=True)
     gs = _gradients(roots, grads)
     nodes = _nodes(roots, targets)
-    _refuse_released(nodes)
-    if not allow_unused and any(not _entered(t) and all(t is not r for r in roots) for t in targets):
+    _refuse_released(nodes, roots)
+    if not allow_unused and not all(map(_entered, _unreached(roots, targets))):
         raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this is the desired "
                            "behavior.")
     out = _engine.grad(roots, targets, gs, retain_graph or create_graph, create_graph, allow_unused=True) if roots else (None,) * len(targets)
@@ -71,7 +77,7 @@ def _accumulate(roots, grads, retain_graph, create_graph):
     if not roots:
         return
     nodes = _nodes(roots, None)
-    _refuse_released(nodes)
+    _refuse_released(nodes, roots)
     leaves = [n._tl_leaf for n in nodes if hasattr(n, "variable")] + [t._tl_v.leaf for t in roots if isinstance(t._tl_value().leaf, Leaf)]
     before = {leaf: leaf.grad for leaf in leaves if leaf.grad is not None}
     pairs = _engine._roots(roots, gs)
@@ -94,6 +100,8 @@ class Tensor(_Tensor, metaclass=_Kind):
     """A tensor with OneFlow's methods where they differ from PyTorch's."""
 
     _tl_asked = True  # as a class outside of the package
+    is_local = is_eager = True  # here is no other kind
+    is_global = is_lazy = False
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
@@ -107,8 +115,49 @@ class Tensor(_Tensor, metaclass=_Kind):
         """The values as an array of NumPy's, also of what requires grad."""
         return self.detach().as_subclass(_Tensor).numpy()
 
+    def _register_post_grad_accumulation_hook(self, hook):
+        """Call `hook(grad)` once a gradient has been added to this leaf; what it returns, unless None, takes the place of `grad`."""
+
+        def replace(t):
+            new = hook(_spelled(t.grad))
+            if new is not None:
+                t.grad = new
+
+        self.register_post_accumulate_grad_hook(replace)
+
     def __repr__(self, **contents):
         return "tensor" + super().__repr__(**contents).removeprefix("Tensor")
+
+    def register_hook(self, hook):
+        """As Tensor's; what the hook is called with is of this class."""
+
+        @functools.wraps(hook)
+        def told(grad):
+            return hook(_spelled(grad))
+
+        return super().register_hook(told)
+
+    def copy_(self, other, non_blocking=False):
+        """As Tensor's, also from an array of NumPy's."""
+        return super().copy_(_torch.from_numpy(other) if isinstance(other, np.ndarray) else other, non_blocking)
+
+    def where(self, x=None, y=None):
+        """`flow.where` with this tensor as the condition."""
+        return where(self, x, y)
+
+    def cast(self, dtype):
+        """The elements in another dtype."""
+        return self.to(dtype)
+
+    def __mod__(self, other):
+        """The remainder with the sign of the dividend."""
+        return self.fmod(other)
+
+    __imod__ = __mod__
+
+    def __rmod__(self, other):
+        """Likewise."""
+        return _torch.as_tensor(other).fmod(self)
 
     def new_empty(self, *args, **kwargs):
         """As Tensor's; copies are made by it."""
@@ -116,6 +165,26 @@ class Tensor(_Tensor, metaclass=_Kind):
 
     def __reduce_ex__(self, protocol):  # files hold plain tensors
         return self.detach().as_subclass(_Tensor).requires_grad_(self.requires_grad).__reduce_ex__(protocol)
+
+
+def _method(name):
+    f = getattr(_torch.nn.functional, name)
+    return lambda self, *args, **kwargs: f(self, *args, **kwargs)
+
+
+_ACTIVATIONS = ("gelu", "mish", "selu", "silu", "softplus", "softsign")  # methods there, and functions of the module itself
+for _name in _ACTIVATIONS:
+    setattr(Tensor, _name, _method(_name))
+
+
+def where(condition, x=None, y=None):
+    """As `torch.where`, also with a condition of numbers."""
+    return _spelled(_torch.where(condition.bool(), *(() if x is None and y is None else (x, y))))
+
+
+def cast(x, dtype):
+    """The elements of `x` in another dtype."""
+    return _spelled(x.to(dtype))
 
 
 def _spelled(made):
@@ -140,7 +209,72 @@ def _spelling(f):
     return spelled
 
 
-class Function(_Function):
+class inference_mode(_DecoratorContextManager):
+    """Recording off, or with False on: what is made meanwhile is as other tensors are, and may be used with gradients later."""
+
+    def __init__(self, mode=True):
+        self.mode = mode
+
+    def __enter__(self):
+        self._before = is_grad_enabled()
+        set_mode(not self.mode)
+        return self
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        set_mode(self._before)
+
+    def clone(self):
+        return type(self)(self.mode)
+
+
+class saved_tensors_hooks(_hooks):
+    """As `autograd.graph.saved_tensors_hooks`, in OneFlow's words: TypeError where `unpack_hook` gives no tensor."""
+
+    def __init__(self, pack_hook, unpack_hook):
+        def unpack(kept):
+            t = unpack_hook(kept)
+            if not isinstance(t, _Tensor):
+                raise TypeError(f"unpack_hook should return a Tensor, but got `{type(t)}` instead")
+            return t
+
+        super().__init__(pack_hook, unpack)
+
+
+class _Context:
+    _tl_emptied = False  # whether something was saved and is gone
+
+    def _tl_let_go(self):
+        self._tl_emptied |= bool(self.__dict__.get("_tl_saved"))
+        super()._tl_let_go()
+
+    def name(self):
+        """The name of the Function: errors tell it."""
+        return self._forward_cls.__name__
+
+    @property
+    def saved_tensors(self):
+        """What `forward` saved."""
+        return _spelled(super().saved_tensors)
+
+    def _tl_call_backward(self, grads, *rest):
+        return super()._tl_call_backward(_spelled(tuple(grads)), *rest)
+
+    def _is_data_valid(self):
+        """Whether what `forward` saved can still be read."""
+        try:
+            return self.saved_tensors is not None
+        except RuntimeError:
+            return False
+
+
+class _FunctionKind(type(_Function)):
+    def __init__(cls, name, bases, attrs):
+        super().__init__(name, bases, attrs)
+        made = cls._backward_cls
+        cls._backward_cls = type(made.__name__, (_Context, made), {"__module__": made.__module__})
+
+
+class Function(_Function, metaclass=_FunctionKind):
     """The base of functions with a derivative of their own: `F.apply(...)`, `F().apply(...)` and `F()(...)` are the same."""
 
     def __init__(self):
@@ -204,15 +338,21 @@ def _gradients(roots, grads):
 
 def _nodes(roots, targets):
     """The nodes of a pass: all below the roots, or those on a way to a target."""
-    places = [(_engine._place(t), None) for t in roots]
-    found = types.SimpleNamespace(roots=places, targets=None if targets is None else [_engine._place(t) for t in targets], accumulate=False)
-    nodes, _, run = passes._needed(found)
+    nodes, _, run = passes._needed(_pass(roots, targets))
     return [nodes[k] for k in run]
 
 
-def _refuse_released(nodes):
+def _pass(roots, targets):
+    places = [(_engine._place(t), None) for t in roots]
+    return types.SimpleNamespace(roots=places, targets=None if targets is None else [_engine._place(t) for t in targets], accumulate=False)
+
+
+def _refuse_released(nodes, roots):
+    own = [t.grad_fn for t in roots]
     for node in nodes:
-        if not hasattr(node, "variable") and node._tl_first in _released.get(node._tl_tape, ()):
+        if hasattr(node, "variable") or node._tl_first not in _released.get(node._tl_tape, ()):
+            continue
+        if node._tl_first in node._tl_tape.freed or getattr(node, "_tl_emptied", False) or any(node is n for n in own):
             raise RuntimeError(f"This FunctionNode with name `{node.name()}` has been released.\nMaybe you try to backward through the node a second time. "
                                "Specify retain_graph=True when calling .backward() or autograd.grad() the first time.")
 
@@ -223,34 +363,44 @@ def _release(nodes, keep):
             _released.setdefault(node._tl_tape, set()).add(node._tl_first)
 
 
+def _unreached(roots, targets):
+    """The targets that the roots do not depend on."""
+    found = passes._reached(_pass(roots, None))[0]
+    return [t for t in targets if t.is_leaf and t._tl_value().leaf not in found and all(t is not r for r in roots)]
+
+
 def _entered(t):
-    """Whether a tensor has ever been part of a graph that is still held."""
-    return not t.is_leaf or sys.getrefcount(t._tl_value().leaf) > _ALONE or any(v.leaf is t._tl_v.leaf for v in _engine.thread.state.tape.inputs)
+    """Whether a leaf has been part of a graph that is still held."""
+    v = t._tl_value()
+    kept = [held for x in (v, v.leaf) for held in gc.get_referrers(x) if type(held) in (dict, list)]
+    return any(isinstance(tape, Tape) and _used(v.leaf, tape) for held in kept for tape in gc.get_referrers(held))
 
 
-def _alone():
-    t = _torch.ones(1, requires_grad=True)
-    return sys.getrefcount(t._tl_value().leaf)
+def _used(leaf, tape):
+    edges = [v.leaf for v in tape.inputs] if tape.open else tape.edges
+    slots = frozenset([s for s, made in tape.leaves.items() if made is leaf] + [-i - 1 for i, e in enumerate(edges) if e is leaf])
+    return len(useful_slots(tape.prefix, slots)) > len(slots)
 
-
-_ALONE = _alone()
 
 autograd = types.ModuleType(f"{__name__}.autograd", "OneFlow's names of `autograd`.")
 vars(autograd).update(
     backward=backward, grad=grad, Function=Function, set_grad_enabled=set_grad_enabled, enable_grad=enable_grad, inference_mode=inference_mode,
-    is_grad_enabled=is_grad_enabled, no_grad=no_grad, functional=functional, graph=types.SimpleNamespace(saved_tensors_hooks=saved_tensors_hooks),
-    **{name: getattr(functional, name) for name in ("vjp", "jvp", "jacobian", "hessian", "hvp", "vhp")})
+    is_grad_enabled=is_grad_enabled, no_grad=no_grad, graph=types.SimpleNamespace(saved_tensors_hooks=saved_tensors_hooks),
+    **{name: _spelling(getattr(functional, name)) for name in ("vjp", "jvp", "jacobian", "hessian", "hvp", "vhp")})
+autograd.functional = types.ModuleType(f"{autograd.__name__}.functional", functional.__doc__)
+vars(autograd.functional).update({name: getattr(autograd, name) for name in functional.__all__})
 
 grad_enable = enable_grad
 _MODULES = ("fft", "linalg", "nn", "nn.functional", "nn.init", "nn.modules", "nn.parallel", "nn.parameter", "nn.utils", "nn.utils.rnn", "optim",
             "optim.lr_scheduler", "special", "utils", "utils.data")
-sys.modules.update({f"{__name__}.{m}": importlib.import_module(f"{_torch.__name__}.{m}") for m in _MODULES} | {autograd.__name__: autograd})
+sys.modules.update({f"{__name__}.{m}": importlib.import_module(f"{_torch.__name__}.{m}") for m in _MODULES} |
+                   {m.__name__: m for m in (autograd, autograd.functional)})
 
 
 def __getattr__(name):
     if name.startswith("__"):  # __path__: this is no package whose files would be those of another
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    found = getattr(_torch, name)
+    found = getattr(_torch.nn.functional if name in _ACTIVATIONS else _torch, name)
     if callable(found) and not isinstance(found, type | types.ModuleType):
         found = globals()[name] = _spelling(found)
     return found

@@ -10,6 +10,7 @@ from .._core.composite import named
 from .._core.overriding import hand_over, here, overrides
 from .._core.saying import warn
 from .._functions.create import empty_like
+from .._functions.pointwise import where
 from ..autograd.grad_mode import no_grad
 
 __all__ = ["calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_", "kaiming_normal", "kaiming_normal_", "kaiming_uniform",
@@ -116,7 +117,7 @@ def _until(tensor, draw, good):
         if left is None:
             left = ~fits
         else:
-            tensor.copy_(drawn.where(left & fits, tensor))
+            tensor.copy_(where(left & fits, drawn, tensor))
             left = left & ~fits
     return tensor
 

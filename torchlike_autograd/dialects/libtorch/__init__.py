@@ -40,9 +40,16 @@ vars(autograd).update(backward=backward, grad=grad, Function=Function, AutogradC
 kFloat, kDouble, kLong, kComplexFloat = _torch.float32, _torch.float64, _torch.int64, _torch.complex64
 
 
+def _writing(f):
+    """`f` with the tensor that is written in front: `mul_out(out, x, y)`."""
+    return lambda out, *args, **kwargs: f(*args, out=out, **kwargs)
+
+
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    if name.endswith("_out") and hasattr(_torch, name[:-4]):
+        return calling(_writing(getattr(_torch, name[:-4])))
     found = getattr(_torch, name)
     return calling(found) if callable(found) and not isinstance(found, type) else found
 
