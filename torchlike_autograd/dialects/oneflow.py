@@ -373,7 +373,8 @@ def _entered(t):
     """Whether a leaf has been part of a graph that is still held."""
     v = t._tl_value()
     kept = [held for x in (v, v.leaf) for held in gc.get_referrers(x) if type(held) in (dict, list)]
-    return any(isinstance(tape, Tape) and _used(v.leaf, tape) for held in kept for tape in gc.get_referrers(held))
+    tapes = [tape for held in kept for tape in gc.get_referrers(held) if isinstance(tape, Tape)]
+    return any(_used(v.leaf, tape) for tape in (_engine.thread.state.tape, *tapes))  # the open one may be frozen (`gc.freeze`), and is not shown then
 
 
 def _used(leaf, tape):
