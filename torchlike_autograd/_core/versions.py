@@ -12,6 +12,7 @@ from .record import NOGRAD, Counter, mark_seen, record_op, slot_table, thread
 from .storage import cell_of, peek, with_history, write
 from .values import over_its_array
 
+DETACHED = Counter(1)  # of values whose tensor was detached in place: nodes that saved the tensor miss its history, those that gave it do not
 _AS_RECORDED = "as recorded"  # in a thread's extra: what passes read is what was recorded, whatever was written since
 
 
@@ -25,9 +26,6 @@ class as_recorded:
     def __exit__(self, *exc):
         if self.before is None:
             del thread.state.extra[_AS_RECORDED]
-
-
-DETACHED = Counter(1)  # of values whose tensor was detached in place: nodes that saved the tensor miss its history, those that gave it do not
 
 
 def detached(v):

@@ -103,7 +103,7 @@ def _resized(input, size, factors, mode, corners, antialias):
 
 def _ints(size):
     try:
-        return [s if s is True or s is False else index(s) for s in size]
+        return [s if isinstance(s, bool) else index(s) for s in size]
     except TypeError:
         return list(size)
 

@@ -518,9 +518,8 @@ def linearize(func, *primals):
     for p in given:
         if p.dtype.category < FLOAT:
             raise ValueError(f"Expected primal to be floating point or complex, but got: {p.dtype}")
-    tangent, pull = vjp(lambda *tangents: jvp(func, primals, unflatten(list(tangents), expected))[1], *(zeros_like(p.detach()) for p in given))
-    results, tree = flatten(tangent)
-    _, push = vjp(lambda *cotangents: pull(unflatten(list(cotangents), tree)), *(zeros_like(t.detach()) for t in results))
+    tangent, pull = vjp(lambda *tangents: jvp(func, primals, tangents)[1], *tree_map(_zeros, primals))
+    _, push = vjp(pull, tree_map(_zeros, tangent))
 
     def jvp_fn(*tangents):
         flat, found = flatten(tangents)
@@ -532,9 +531,13 @@ def linearize(func, *primals):
                     raise RuntimeError(f"tangent:{i} with {what} {getattr(t, what)} in flattened pytree doesn't match the {what} {getattr(p, what)} of the "
                                        "corresponding primal.")
         with as_recorded():
-            return unflatten(list(push(tuple(flat))), tree)
+            return push(tangents)[0]
 
     return out, jvp_fn
+
+
+def _zeros(t):
+    return zeros_like(t.detach())
 
 
 __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "name_of", "vjp", "vmap"]

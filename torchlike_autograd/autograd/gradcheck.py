@@ -200,11 +200,10 @@ class _Check:
         if not xs:
             raise GradcheckError("no Tensors requiring grad found in input")
         outputs = _differentiable(self.func(*self.inputs))
-        n = len(outputs)
-        for undefined in ([range(n)] if n else []) + ([(i,) for i in range(n)] if n > 1 else []):
-            outputs = outputs or _differentiable(self.func(*self.inputs))
-            _undefined([_Undefined.apply(o) if i in undefined else o for i, o in enumerate(outputs)], xs)
-            outputs = ()
+        if outputs:
+            _undefined([_Undefined.apply(o) for o in outputs], xs)
+        for k in range(len(outputs) if len(outputs) > 1 else 0):
+            _undefined([_Undefined.apply(o) if i == k else o for i, o in enumerate(_differentiable(self.func(*self.inputs)))], xs)
 
     def _undefined_tangents(self, func, inputs):
         """An absent tangent is as good as one of zeros, where another input has one."""
