@@ -270,6 +270,21 @@ def test_a_pass_that_is_refused_leaves_the_modes_as_they_were(monkeypatch):
     assert torch.is_grad_enabled() and (w * 2).requires_grad
 
 
+@pytest.mark.filterwarnings("ignore:index_reduce")
+@pytest.mark.parametrize("looked", [True, False])
+def test_a_refused_gradient_stays_with_what_refused_it(looked):
+    """What comes later is computed with it where the value itself is looked at, and where only another result is."""
+    x = torch.ones(2, 3, requires_grad=True)
+    out = x.index_reduce(1, torch.tensor([0, 2], dtype=torch.int32), torch.ones(2, 2), "mean", include_self=False)
+    with pytest.raises(IndexError, match="Expected dtype int64 for index"):
+        torch.autograd.grad(out.sum(), x)
+    if looked:
+        assert out.tolist() == [[1.0, 1.0, 1.0]] * 2
+    w = torch.ones(2, requires_grad=True)
+    (w * 3).sum().backward()
+    assert w.grad.tolist() == [3.0, 3.0]
+
+
 @pytest.mark.filterwarnings("ignore:Using backward")
 def test_a_pass_over_a_long_record_looks_at_its_new_calls_only(monkeypatch):
     """Gradients of gradients keep a record open over many steps: what is known of the calls before is not gathered anew (counted, not timed)."""

@@ -1,13 +1,14 @@
 """What belongs to a CUDA device, on a second host device that stands for one; in a process of its own, as JAX fixes its devices when it starts."""
 
 import pytest
-from test_scale import HERE, answer, start
+from sampling import EVERYTHING
+from test_scale import answer_of
 
 
 @pytest.fixture(scope="module")
-def found():
+def found(tmp_path_factory):
     """What `run_accelerator` answers."""
-    return answer(start(HERE / "run_accelerator.py", 2))
+    return answer_of("run_accelerator.py", 2, tmp_path_factory)
 
 
 def test_operators_are_the_host_s(found):
@@ -15,8 +16,8 @@ def test_operators_are_the_host_s(found):
 
 
 def test_autocast_casts_as_pytorch_does_on_a_gpu(found):
-    # Of 1,233 answers: these two refuse half precision as on PyTorch's CPU, whatever the device.
-    assert set(found["autocast"]) == {"_standard_gamma_grad float16", "avg_pool3d float16"}
+    refused = {"_standard_gamma_grad float16", "avg_pool3d float16"}  # as on PyTorch's CPU, whatever the device; of 1,233 answers
+    assert set(found["autocast"]) == refused if EVERYTHING else set(found["autocast"]) <= refused
     assert found["autocast_calls"] == {}
 
 

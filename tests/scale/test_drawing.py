@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from test_scale import HERE, answer, start
+from test_scale import answer_of
 
 MANY = 20_000
 # draw -> (mean, variance, least, largest that can come)
@@ -20,9 +20,9 @@ EXPECTED = {
 
 
 @pytest.fixture(scope="module")
-def found():
+def found(tmp_path_factory):
     """What `run_drawing` answers."""
-    return answer(start(HERE / "run_drawing.py", 2))
+    return answer_of("run_drawing.py", 2, tmp_path_factory)
 
 
 def test_distributions(found):

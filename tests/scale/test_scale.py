@@ -18,7 +18,7 @@ TIME_LIMIT = 600
 
 def start(script, devices, *args):
     """A Python process with so many host devices."""
-    path = os.pathsep.join([str(ROOT), str(HERE), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(ROOT), str(HERE), str(HERE.parent), os.environ.get("PYTHONPATH", "")])
     env = {**os.environ, "PYTHONPATH": path, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}"}
     return subprocess.Popen([sys.executable, str(script), *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
 
@@ -48,13 +48,18 @@ def asked_once(folder, ask):
     return json.loads(found.read_text())
 
 
+def answer_of(script, devices, tmp_path_factory):
+    """What a script answers, run once for all processes that run tests."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / script
+    folder.mkdir(exist_ok=True)
+    return asked_once(folder, lambda: answer(start(HERE / script, devices)))
+
+
 @pytest.fixture(scope="module")
 def eight(tmp_path_factory):
     """What eight devices answer."""
-    folder = tmp_path_factory.getbasetemp()
-    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
-    (folder / "eight").mkdir(exist_ok=True)
-    return asked_once(folder / "eight", lambda: answer(start(HERE / "run_sharded.py", 8)))
+    return answer_of("run_sharded.py", 8, tmp_path_factory)
 
 
 @pytest.mark.parametrize("name", ["adam", "looked"])

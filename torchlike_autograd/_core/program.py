@@ -11,7 +11,7 @@ from operator import ge
 import jax.numpy as jnp
 
 from .._ops.pull_saved import saved_pullback
-from .._ops.registry import UNIMPLEMENTED
+from .._ops.registry import REFUSALS, UNIMPLEMENTED
 from .plan import add_arrays, apply_form, needs_of, number_of, wanted_of
 from .record import INPLACE, LEAF, slot_table
 from .stages import memory_of
@@ -234,7 +234,7 @@ def kept_by(step, wanted):
             pull = saved_pullback(step, wanted, step.form.diff_out)
             return [step.ins[i] for i in pull.keep if i not in pull.saved]
         pull = step.form.pullback(wanted, step.form.diff_out)
-    except (RuntimeError, NotImplementedError):  # a derivative that refuses: backward raises it, not the look at the result
+    except REFUSALS:  # a derivative that refuses: backward raises it, not the look at the result
         return () if len(wanted) < 2 else [s for i in wanted for s in kept_by(step, (i,))]  # one of them alone may be asked for
     return [step.ins[i] for i in pull.keep]
 

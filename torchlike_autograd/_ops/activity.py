@@ -9,6 +9,8 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jax.extend.core import Literal
 
+from .registry import REFUSALS
+
 CALLS = ("jit", "pjit")
 
 
@@ -52,7 +54,7 @@ def with_elements(form, wanted, given):
         return None
     try:
         return form.spec.form(tuple(aval(tuple(n or 1 for n in a.shape), a.dtype, a.device) if 0 in a.shape else a for a in form.avals)).pullback(wanted, given)
-    except (RuntimeError, IndexError, TypeError, ValueError):  # keywords that hold for these shapes alone
+    except REFUSALS:  # keywords that hold for these shapes alone
         return None
 
 

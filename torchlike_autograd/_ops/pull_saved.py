@@ -17,6 +17,7 @@ from jax.extend.core import ClosedJaxpr, DropVar, Literal, jaxpr_as_fun
 
 from . import symbolic
 from .casts import is_number
+from .registry import REFUSALS
 from .rewriting import summed_wide
 from .saved_names import NAMES
 from .spec import Pullback, _conj, _conj_unsigned, _has_zero_second, _only_moves, read_whole
@@ -235,7 +236,7 @@ def _places(form, wanted):
     if isinstance(form, Pullback):
         try:
             ins, outs = form.pullback(wanted, form.diff_out).keep, ()
-        except (RuntimeError, NotImplementedError):  # backward says it
+        except REFUSALS:  # backward says it
             ins, outs = (), ()
     else:
         ins, outs = form.kept(wanted)

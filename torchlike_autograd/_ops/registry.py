@@ -24,10 +24,11 @@ import inspect
 from . import schema as _schema
 from .memory import elementwise
 
-__all__ = ["NONE", "OPS", "SMOOTH", "UNIMPLEMENTED", "Op", "Promote", "at", "call", "fails", "op", "real", "rule"]
+__all__ = ["NONE", "OPS", "REFUSALS", "SMOOTH", "UNIMPLEMENTED", "Op", "Promote", "at", "call", "fails", "op", "real", "rule"]
 
 SMOOTH = "smooth"
 NONE = "none"  # the output never requires grad
+REFUSALS = (RuntimeError, IndexError, TypeError, ValueError)  # what a pullback that is asked for may raise: backward says it, nobody else
 UNIMPLEMENTED = "unimplemented"  # the output requires grad and backward raises, as in torch
 BODY = "body"
 
