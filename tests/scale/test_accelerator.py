@@ -1,8 +1,9 @@
 """What belongs to a CUDA device, on a second host device that stands for one; in a process of its own, as JAX fixes its devices when it starts."""
 
 import pytest
-from sampling import EVERYTHING
 from test_scale import answer_of
+
+from sampling import EVERYTHING
 
 
 @pytest.fixture(scope="module")
