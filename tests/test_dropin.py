@@ -80,6 +80,16 @@ for code in ("from torch.nn import Linear; import torch; print(Linear, torch.one
     assert (done.returncode, done.stdout) == (0, "<class 'torch.nn.modules.linear.Linear'> tensor(2.)\ntensor([-1., -1.])\n"), done.stderr
 
 
+def test_python_that_drops_texts_and_asserts_runs_it(tmp_path):
+    """`python -OO`: no function has a docstring then."""
+    code = "import torch, torch._functorch.deprecated, torch.optim; x = torch.ones(2, requires_grad=True); (x * x).sum().backward(); print(x.grad)"
+    done = run("-c", f"""
+import subprocess, sys
+print(subprocess.run([sys.executable, "-OO", "-c", {code!r}], capture_output=True, text=True, check=True).stdout, end="")
+""", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "tensor([2., 2.])\n"), done.stderr
+
+
 def test_an_interpreter_without_this_package_finds_its_own_torch(tmp_path):
     children = pathlib.Path(torchlike_autograd.__file__).parent / "_children"
     (tmp_path / "torch.py").write_text("name = 'its own'")

@@ -17,7 +17,7 @@ def _copies(key, schema, sample, *, public=True, varargs=None):
         return view.body(*args, **kwargs)
 
     del body.op
-    body.__doc__ = f"{view.doc.rstrip('.')}: a copy."
+    body.__doc__ = view.doc and f"{view.doc.rstrip('.')}: a copy."  # python -OO has no texts
     returns = "Tensor[]" if view.multi else "Tensor"
     op(f"{schema} -> {returns}", node=f"{view.node}_copy", names=None if public else (), method=False, lift=view.lift, varargs=varargs, samples=[sample],
        kinks=SMOOTH, out=not view.multi)(body)
