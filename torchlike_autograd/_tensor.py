@@ -13,7 +13,7 @@ import numpy as np
 
 from ._core import belonging, devices, dtypes, errors, guards, levels, lifetimes, placed, shapes
 from ._core.nodes import Leaf, Nowhere, add_hook, changes, node_at, observed, place_and_step
-from ._core.record import INFERENCE, Counter, DataCounter, InferenceCounter, Value, counter_of, data, mark_seen, thread
+from ._core.record import INFERENCE, Counter, DataCounter, InferenceCounter, Value, counter_of, data, mark_as, mark_seen, thread
 from ._core.saying import warn
 from ._core.shown import TensorMeta
 from ._core.size import Size
@@ -460,7 +460,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
         if v.aval.device == "traced":
             placed.cuts[0] = True
         if v.seen is None:
-            v.seen = (self._tl_counter, self._tl_counter.n)
+            mark_seen(v, self._tl_counter)
         out._tl_cell, out._tl_at, out._tl_counter, out._tl_laid = cell, cell.n, self._tl_counter, self._tl_laid
         if self._tl_view is not None:
             out._tl_view = View(None, self._tl_view.chain, "default")
@@ -491,7 +491,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
         out = Tensor.detach(self)
         out._tl_counter = Counter() if not is_inference(self) else InferenceCounter() if thread.state.inference else DataCounter()
         out._tl_v = another(out._tl_v)
-        out._tl_v.seen = (out._tl_counter, 0)
+        mark_as(out._tl_v, (out._tl_counter, 0))
         return out
 
     @property

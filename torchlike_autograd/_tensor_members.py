@@ -8,7 +8,7 @@ from collections import OrderedDict
 from ._core import dtypes, shapes
 from ._core.layouts import stretch
 from ._core.nodes import Leaf, changes
-from ._core.record import GRAD
+from ._core.record import GRAD, mark_seen
 from ._core.saying import warn
 from ._core.state import new as _new
 from ._core.storage import ReplayedView, View, cell_of, history, replayed
@@ -111,7 +111,7 @@ class Members:
         out = _new(type(new_base))
         out._tl_v = v = replayed(chain, history(new_base), GRAD)
         out._tl_cell, out._tl_at, out._tl_counter = cell, cell.n, new_base._tl_counter
-        v.seen = (out._tl_counter, out._tl_counter.n)
+        mark_seen(v, out._tl_counter)
         root, under = (new_base, old) if old is None or old.base is None else (old.base, old.under)
         out._tl_view = View(root, (*(() if old is None else old.chain), *chain), "default", under)
         return out

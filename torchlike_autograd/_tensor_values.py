@@ -10,7 +10,7 @@ import numpy as np
 from ._core import belonging, devices, dtypes, errors, levels, mixed, placed, sharing
 from ._core.nothing import Nothing, no_data, no_item, not_numpy
 from ._core.numeric import say_once
-from ._core.record import Counter, InferenceCounter, data, thread
+from ._core.record import Counter, InferenceCounter, data, mark_seen, thread
 from ._core.state import copy_state, user_fields
 from ._core.state import new as _new
 from ._core.storage import Cell, View, another, as_detached, peek
@@ -208,7 +208,7 @@ class Values(Members):
                 out._tl_counter = InferenceCounter()
             elif out._tl_v.needs is False:  # torch fills the copy, which counts
                 out._tl_counter = Counter(1)
-                out._tl_v.seen = (out._tl_counter, 1)
+                mark_seen(out._tl_v, out._tl_counter)
         else:
             self._tl_share_copy(out, memo)
         if self.requires_grad:
@@ -230,7 +230,7 @@ class Values(Members):
         if self._tl_view is not None and self._tl_view.chain:
             out._tl_view = View(None, self._tl_view.chain, "default")
         out._tl_v = another(peek(self))
-        out._tl_v.seen = (cell.counter, cell.counter.n)
+        mark_seen(out._tl_v, cell.counter)
 
     def __reduce_ex__(self, protocol):
         writer = thread.state.extra.get("writer")

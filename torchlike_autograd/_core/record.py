@@ -545,6 +545,11 @@ def counter_of(v) -> Counter:
 
 def mark_seen(v, counter):
     """Tell `v` (and its tape) which storage version it shows."""
-    v.seen = seen = (counter, counter.n)
+    mark_as(v, (counter, counter.n))
+
+
+def mark_as(v, seen):
+    """Tell `v` (and its tape, by which what saves `v` is checked) that it shows a version: (counter, number)."""
+    v.seen = seen
     if v.tape is not None:
         v.tape.seen[v.slot] = seen

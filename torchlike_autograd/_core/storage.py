@@ -25,7 +25,7 @@ from .._ops.spec import spec_of
 from . import belonging, errors, layouts, levels, walls
 from .chains import BEYOND_STRIDES, REPEATING, PickSpec, pick, put_spec, recorded, replay_spec, written_repeats
 from .nodes import Nowhere, node_at, observed, place_and_step, short_name, step_of
-from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_seen, record_alias, record_one, record_op, thread
+from .record import GRAD, INFERENCE, LEAF, NOGRAD, counter_of, mark_as, mark_seen, record_alias, record_one, record_op, thread
 from .shapes import numel, reach
 from .speed import native
 from .values import OF_LEAF, over_its_array
@@ -224,7 +224,7 @@ def lead_nowhere(t):
         return
     seen = t._tl_v.seen
     t._tl_v = as_leaf(t._tl_v, Nowhere(t))
-    t._tl_v.seen = seen
+    mark_as(t._tl_v, seen)
 
 
 def untrack(t):

@@ -92,6 +92,8 @@ def _modified(tape, slot, seen, a, own=False, shows=False):
     if counter is DETACHED:
         return errors.detached_inplace()
     v = counter.writer() if counter.writer is not None and not own else None
+    if v is not None and _was_detached(tape, slot) and not _written_by(v, tape, slot):
+        v = None
     place = _place_at(tape, slot)
     if place is not None and any(place in level.aliases for level in running()):  # an input of a transformation: a leaf there
         place = v = None
@@ -105,6 +107,24 @@ def _modified(tape, slot, seen, a, own=False, shows=False):
             node, nr = node_at(*place)
             producer = f"output {nr} of {short_name(node)}"
     return errors.modified_inplace(errors.tensor_type(a.dtype), a.shape, producer, counter.n, at)
+
+
+def _was_detached(tape, slot):
+    """Whether a slot is of a tensor that was detached or is a leaf, or of its views: what others who share its memory write gives it no history."""
+    while slot >= 0:
+        step = step_of(tape, slot)
+        if step.kind != "op" or not step.form.op.is_view:
+            return step.kind in ("detach", "leaf")
+        slot = step.ins[0]
+    return False
+
+
+def _written_by(v, tape, slot):
+    """Whether a Value was written over that of a slot itself."""
+    if v.tape is not tape or v.leaf is not None:
+        return False
+    step = step_of(tape, v.slot)
+    return step.kind == "op" and step.ins[0] == slot
 
 
 def _place_at(tape, slot):

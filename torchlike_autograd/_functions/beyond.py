@@ -22,7 +22,7 @@ def whole_of(t):
     out._tl_v = v = as_detached(cell.value)
     out._tl_cell, out._tl_at, out._tl_counter = cell, cell.n, t._tl_counter
     if v.seen is None:
-        v.seen = (t._tl_counter, t._tl_counter.n)
+        mark_seen(v, t._tl_counter)
     return out
 
 

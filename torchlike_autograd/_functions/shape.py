@@ -12,7 +12,7 @@ from .._core.hot import view as follow_view
 from .._core.laying import keep_order
 from .._core.layouts import channels_strides, laid
 from .._core.numeric import say_once
-from .._core.record import number_kind, thread
+from .._core.record import mark_as, number_kind, thread
 from .._core.shapes import as_long, check_inside, wrap_dim
 from .._core.storage import as_detached, held
 from .._core.words import explained
@@ -174,7 +174,7 @@ def _retyped(t, dtype):
         out._tl_at = -1  # read from the memory when it is looked at: its bytes may be others than 0 and 1
     if out._tl_v.needs:
         seen, out._tl_v = out._tl_v.seen, as_detached(out._tl_v)
-        out._tl_v.seen = seen
+        mark_as(out._tl_v, seen)
     return out
 
 

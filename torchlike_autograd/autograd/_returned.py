@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._core import overriding
+from .._core.record import mark_seen
 from .._core.state import copy_state
 from .._core.storage import View, cell_of
 from .._tensor import Tensor, _new
@@ -24,7 +25,7 @@ def alias(o, v):
     cell = cell_of(o)
     out = _new(Tensor)
     out._tl_v, out._tl_cell, out._tl_at, out._tl_counter = v, cell, cell.n, o._tl_counter
-    v.seen = (o._tl_counter, o._tl_counter.n)
+    mark_seen(v, o._tl_counter)
     old = o._tl_view
     if old is None:
         out._tl_view = View(o, (), "function")

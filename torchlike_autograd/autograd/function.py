@@ -15,7 +15,7 @@ from .._core.devices import of_key
 from .._core.leaving import leaf_at
 from .._core.nodes import Leaf, Node, _InputMetadata
 from .._core.placed import cut
-from .._core.record import GRAD, LOCK, Step, Value, new_prefix, record_op, thread
+from .._core.record import GRAD, LOCK, Step, Value, mark_seen, new_prefix, record_op, thread
 from .._core.saying import warn
 from .._core.shown import Shown
 from .._core.storage import View, write_own
@@ -523,7 +523,8 @@ def _output(ctx, o, v, args, non_diff):
     if non_diff:
         return o
     if o._tl_view is not None and o._tl_view.chain and o._tl_view.base is not None:
-        o._tl_v, o._tl_at, v.seen = v, o._tl_cell.n, (o._tl_counter, o._tl_counter.n)
+        o._tl_v, o._tl_at = v, o._tl_cell.n
+        mark_seen(v, o._tl_counter)
         o._tl_view = View(o._tl_view.base, o._tl_view.chain, _creation(ctx), o._tl_view.under)
         return o
     o._tl_set_value(v)
