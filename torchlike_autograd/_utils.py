@@ -163,10 +163,13 @@ def is_compiling():
 
 
 def render_call(fn, args, kwargs):
-    """The text of a call."""
-    name = getattr(fn, "__name__", str(fn))
-    shown = [*(repr(a) for a in args), *(f"{k}={v!r}" for k, v in kwargs.items())]
-    return f"{name}({', '.join(shown)})"
+    """The text of a call, without the data of tensors."""
+    from ._tensor_str import printoptions
+    from .overrides import resolve_name
+
+    with printoptions(threshold=0, edgeitems=0):
+        shown = [*(repr(a) for a in args), *(f"{k}={v!r}" for k, v in kwargs.items())]
+        return f"{resolve_name(fn) or fn}({', '.join(shown)})"
 
 
 def try_import(module_name):

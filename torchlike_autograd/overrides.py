@@ -10,6 +10,8 @@ import functools
 from . import functional as _functional
 from ._core import overriding as _overriding
 from ._core import publish as _publish
+from ._core.overloads import OpOverload as _OpOverload
+from ._core.overloads import OpOverloadPacket as _OpOverloadPacket
 from ._core.overriding_modes import enter as _enter
 from ._core.overriding_modes import leave as _leave
 from ._overridable import get_ignored_functions, get_overridable_functions, get_testing_overrides
@@ -82,7 +84,9 @@ def _get_current_function_mode_stack():
 
 
 def resolve_name(f):
-    """The dotted name of a function, a method or an attribute's `__get__` or `__set__` of torch, or None."""
+    """The dotted name of a function, an operator, a method or an attribute's `__get__` or `__set__` of torch, or None."""
+    if isinstance(f, (_OpOverload, _OpOverloadPacket)):
+        return str(f)
     attribute = getattr(f, "__self__", None) if getattr(f, "__name__", None) in ("__get__", "__set__") else None
     if attribute is not None:
         path = _overriding.path_in(Tensor, attribute, "torch.Tensor")

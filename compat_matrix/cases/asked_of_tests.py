@@ -170,3 +170,21 @@ def _(torch):
     was = a._cdata, b._cdata
     torch.utils.swap_tensors(a, b)
     yield "two", (b._cdata, a._cdata) == was, torch._nnpack_available(), torch.nn.functional.grad is torch.nn.grad, str(torch._C._ConvBackend.Slow2d)
+
+
+@case("asked_of_tests.texts of calls")
+def _(torch):
+    """What logs of torch show of a call, a traceback, a device."""
+    calls = {
+        "sum": (torch.sum, [torch.randn(100)], {"dim": 0}), "function": (torch.nn.functional.relu, [torch.randn(3, dtype=torch.float64)], {"inplace": [1, None]}),
+        "method": (torch.Tensor.add, [torch.arange(3), 2], {"alpha": torch.tensor(2)}), "python": (len, [[1] * 30], {}),
+        "overload": (torch.ops.aten.add.Tensor, [torch.nn.Parameter(torch.ones(2)), torch.ones(2, requires_grad=True) * 2], {"alpha": "x"}),
+    }
+    for name, (f, args, kwargs) in calls.items():
+        yield name, torch._utils.render_call(f, args, kwargs)
+    yield "names", [torch.overrides.resolve_name(f) for f in (torch.ops.aten.add.Tensor, torch.ops.aten.add, torch.linalg.norm, len)]
+    captured = torch.utils._traceback.CapturedTraceback
+    found = captured.extract()
+    yield "tracebacks", [type(x).__name__ for x in captured.format_all([found, found])], found.format() == captured.format_all([found])[0]
+    meta, inferred = torch.rand(2, device="meta"), torch.utils.checkpoint._infer_device_type
+    yield "devices", inferred({"a": meta}), inferred(1), inferred(torch.rand(2), [meta])

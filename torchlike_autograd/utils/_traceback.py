@@ -61,6 +61,11 @@ class CapturedTraceback:
         """As text, a frame an item."""
         return traceback.format_list(self.summary())
 
+    @staticmethod
+    def format_all(tbs):
+        """The texts of several."""
+        return [tb.format() for tb in tbs]
+
     def cleanup(self):
         """Forget the frames."""
         self.tb = None

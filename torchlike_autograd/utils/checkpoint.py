@@ -323,7 +323,7 @@ def _other_devices(args):
 
 def _infer_device_type(*args):
     """The type of the first device that is no CPU, among tensors in arguments; with several, a warning."""
-    kinds = [of_key(key).type for key in _other_devices(args)]
+    kinds = [x.device.type for x in flatten(args)[0] if isinstance(x, Tensor) and x.device.type != "cpu"]
     if len(set(kinds)) > 1:
         warnings.warn("Tensor arguments, excluding CPU tensors, are detected on at least two types of devices. Device state will only be saved for devices of "
                       "a single device type, and the remaining devices will be ignored. Consequently, if any checkpointed functions involve randomness, this "
