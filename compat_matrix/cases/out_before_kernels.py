@@ -1,6 +1,6 @@
 """Dtypes of ``out=``: reductions are computed in them, and torch looks at them before it asks for a kernel that is not there."""
 
-from ..case import case
+from ..case import attempt, case
 
 _X = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]]
 
@@ -84,3 +84,20 @@ def _(torch):
             yield f"{name} {args} {keywords}", type(e).__name__
     with torch.autocast("cpu", torch.bfloat16):
         yield "autocast", torch.mm(x, x.T, out=None), torch.prod(x.bfloat16(), 0, out=None)
+
+
+@case("out_before_kernels.overlapping")
+def _(torch):
+    """A result that lies partly over what is read is refused."""
+    for name in ("addcmul", "addcdiv", "lerp"):
+        for i in range(3):
+            for o in range(4):
+                d = torch.tensor([1.0, 2, 3, 4, 5, 6])
+                given = [torch.ones(3), torch.ones(3) * 2, torch.ones(3) * 3]
+                given[i] = d[:3]
+                try:
+                    yield f"{name} {i} {o}", getattr(torch, name)(*given, out=d[o:o + 3])
+                except RuntimeError as e:
+                    yield f"{name} {i} {o}", str(e)[:60]
+    d = torch.arange(6.0)
+    yield "number", [attempt(lambda o=o: torch.lerp(d[:3], d[:3], 0.5, out=d[o:o + 3])) for o in (0, 1, 3)]

@@ -1,5 +1,6 @@
 """What storages say and give beyond their contents: conversions, places, bytes from buffers and files."""
 
+import copy
 import os
 import tempfile
 
@@ -150,3 +151,16 @@ def _(torch):
         yield name, _refused(f)
     i = torch.tensor([2, 1, 0])
     yield "index_fill_", [_refused(lambda f=f: f(i.clone())) for f in (lambda i: i.index_fill_(0, i, 0), lambda i: i.index_fill_(0, i.clone(), i[0]))]
+
+
+@case("storage_members.copied_deeply")
+def _(torch):
+    """Storages are copied with what shows them, once."""
+    t = torch.arange(4.0)
+    for name, s in (("typed", t.storage()), ("bytes", t.untyped_storage()), ("of one that requires grad", torch.ones(2, requires_grad=True).exp().untyped_storage())):
+        c = copy.deepcopy(s)
+        yield name, type(c).__name__, c.tolist(), c.data_ptr() == s.data_ptr()
+    for order in (("t", "u", "s"), ("s", "u", "t"), ("u", "t", "s")):
+        c = copy.deepcopy({k: {"t": t, "u": t.untyped_storage(), "s": t.storage()}[k] for k in order})
+        c["t"][0] = 9.0
+        yield f"shared {order}", c["s"][0], c["u"].data_ptr() == c["t"].data_ptr() == c["s"].data_ptr(), t[0]

@@ -120,7 +120,7 @@ _MOVING = {"cat", "stack", "gather", "index_select", "take", "max.dim", "min.dim
            "mode"}
 _MOVING_TWINS = {"scatter", "scatter_add", "scatter_reduce", "index_add", "index_copy", "index_fill", "_index_put", "put", "index_reduce"}
 _ELEMENTWISE = {Promote.RESULT, Promote.FLOAT, Promote.BOOL}
-_ALSO = {"cumsum", "cumprod", "where"}
+_ALSO = {"cumsum", "cumprod", "lerp", "where"}
 
 
 def check_out(op, outs, flat):

@@ -32,7 +32,7 @@ _NO_ONE_INT = {"as_strided": ("stride",), "as_strided_": ("stride",), "as_stride
                "flip": ("dims",), "permute": ("dims",)}  # but not there
 # Taken apart by hand in torch, and so refused by their bodies; keywords that its parser takes and does not print.
 _AFTERWARDS = frozenset(("torch.nonzero", "Tensor.nonzero", "Tensor.to", "Tensor.copy_", "torch.nn.functional.softmax", "torch.nn.functional.log_softmax",
-                         "torch.special.softmax", "torch.special.log_softmax", "torch.embedding_bag"))
+                         "torch.special.softmax", "torch.special.log_softmax", "torch.embedding_bag", "Tensor.new"))
 _UNPRINTED = {f"torch.{n}": ("names", "memory_format") for n in ("empty", "zeros", "ones", "full", "rand", "randn")}
 _OUT_LISTS = frozenset(("split_copy", "split_with_sizes_copy", "unbind_copy", "aminmax", "cummax", "cummin"))  # several, though the parser prints one
 _NO_NONE = frozenset(("squeeze_", "logsumexp", *(f"fft_{n}fft2" for n in ("", "i", "r", "ir", "h", "ih"))))  # whose dim is asked for

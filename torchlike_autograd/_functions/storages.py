@@ -38,6 +38,9 @@ class TypedStorage(_StorageBase):
         self.dtype = config.default_dtype() if dtype is None else dtype
         self._untyped_storage = UntypedStorage(made("TypedStorage.__init__", _FORMS, args[0] if args else 0, self.dtype, device))
 
+    def __deepcopy__(self, memo):
+        return TypedStorage(wrap_storage=copy.deepcopy(self._untyped_storage, memo), dtype=self.dtype, _internal=True)
+
     def untyped(self):
         """The same memory as bytes."""
         return self._untyped_storage

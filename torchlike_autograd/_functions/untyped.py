@@ -5,6 +5,7 @@ What differs from torch: a slice of a storage is a copy; memory that tensors sho
 
 from __future__ import annotations
 
+import copy
 import sys
 import weakref
 from collections.abc import Sequence
@@ -300,6 +301,9 @@ class UntypedStorage(StorageBase):
 
     def __copy__(self):
         return self.clone()
+
+    def __deepcopy__(self, memo):
+        return UntypedStorage.of(copy.deepcopy(self._owner.detach(), memo))  # one copy of the memory, as for its tensors
 
     def __sizeof__(self):
         return object.__sizeof__(self) + self.nbytes()

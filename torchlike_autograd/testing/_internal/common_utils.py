@@ -27,6 +27,7 @@ from ...random import get_rng_state, manual_seed, set_rng_state
 from ._equal import difference
 from ._filled import do_test_dtypes, do_test_empty_full  # noqa: F401
 from ._more_utils import *  # noqa: F403
+from ._more_utils import DeterministicGuard
 from ._of_machines import *  # noqa: F403
 from ._parametrized import _TestParametrizer, instantiate_parametrized_tests, parametrize, reparametrize, subtest  # noqa: F401
 from ._recorded import RecordedCase
@@ -355,6 +356,20 @@ class TestCase(SparseCase, RecordedCase):
         """first >= second, or nearly."""
         if not first >= second:
             self.assertAlmostEqual(first, second, places, msg, delta)
+
+    def check_nondeterministic_alert(self, fn, caller_name, should_alert=True):
+        """Fail unless a function raises, or warns, that it is not deterministic where that is asked for, and only then; not `should_alert`: never."""
+        words = "does not have a deterministic implementation, but you set"
+        for asked, warn_only in ((True, False), (True, True), (False, False)):
+            with DeterministicGuard(asked, warn_only=warn_only), warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                if asked and should_alert and not warn_only:
+                    with self.assertRaisesRegex(RuntimeError, f"{caller_name} {words}"):
+                        fn()
+                    continue
+                fn()
+            found = any(words in str(w.message) and caller_name in str(w.message) for w in caught)
+            self.assertEqual(found, asked and should_alert)
 
     def assertExpectedInline(self, actual, expect, skip=0):
         """A text is what stands in the test."""
