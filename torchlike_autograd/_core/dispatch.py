@@ -164,9 +164,14 @@ def _inplace(spec, flat, target, grad):
             if leaf is not None:
                 new.leaf = leaf
                 new.tape.leaves[new.slot] = leaf
-            write_own(target, new, old)
-            return target
-    write_own(target, _inplace_value(spec, values, old, target), old)
+            return _written(spec, target, new, old)
+    return _written(spec, target, _inplace_value(spec, values, old, target), old)
+
+
+def _written(spec, target, new, old):
+    if spec.op.guard is not None:
+        guards.note(new)  # before the write: who catches the error goes on with what was there
+    write_own(target, new, old)
     return target
 
 
