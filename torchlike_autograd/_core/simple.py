@@ -1,7 +1,8 @@
 """The commonest backward pass, remembered (layer 6): one real scalar root, no options, nobody watching, every gradient of this tape for a leaf.
 
 What such a pass does depends on structure only, so it is learned once from the general plan and then repeated: on the open tape it is one
-edge of the trie, on a tape that has run it is one recorded stage.  Anything else goes the general way, `engine.run_backward`.
+edge of the trie, on a tape that has run it is one recorded stage.  `torch.autograd.grad` of one root on the open tape, whose targets are all there, is
+remembered too: which stage it is.  Anything else goes the general way, `engine.run_backward`.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
-from . import dtypes, record
+from . import dtypes, placed, record, walls
 from .arrivals import accumulate
-from .backward import number_at
-from .engine import Pass
+from .asked import outside_below
+from .backward import number_at, run_stage
+from .engine import Pass, free
 from .errors import second_time
-from .nodes import Leaf
+from .nodes import HIDDEN, Leaf, numbered, step_of
 from .plan import plan_for, stage_form
 from .program import release_kept
 from .record import LOCK, NOGRAD, Step, Value, new_prefix, record_op, thread
@@ -139,4 +141,84 @@ def _extend(out, start, stage, saving):
     out.first = prefix.size
 
 
-__all__ = ["run_simple"]
+# torch.autograd.grad
+
+class SimpleGrad:
+    """What is known of a pass that fills no `.grad`: its `plan`, of one `stage`; `slots` of the targets in their order, and the root's `step`."""
+
+    __slots__ = ("plan", "slots", "stage", "step")
+
+
+_WITH_GRAPH, _WITHOUT = Pass(True, True, set(), False), Pass(False, False, set(), False)
+
+
+def simple_grad(root, targets):
+    """The SimpleGrad of gradients of one Value for others, all on this thread's open tape where nobody watches; None where the pass is not of that kind."""
+    state, tape = thread.state, root.tape
+    if (tape is not state.tape or not tape.open or root.leaf is not None or tape.extra or tape.contexts or numbered[0] or record.IMMEDIATE[0]
+            or state.anomaly is not None or state.inference or state.extra.get("levels") or state.extra.get("pass") is not None or walls.on(tape, None)):
+        return None
+    slots = _slots(tape, root.slot, targets)
+    if slots is None:
+        return None
+    memo, key = tape.prefix.memo, ("grad", root.slot, slots)
+    known = memo.get(key)
+    if known is None:
+        known = memo[key] = _learn_grad(tape, root.slot, slots) or False
+    if known is False or known.step.out_avals[root.slot - known.step.first] is not root.aval:  # whose data were replaced
+        return None
+    try:
+        check(tape, known.plan)
+    except RuntimeError:  # the general way gets as far as torch does
+        return None
+    return known
+
+
+def run_simple_grad(tape, known, seed, keep_graph, create_graph):
+    """The gradients of the targets, as Values."""
+    state = thread.state
+    p = _WITH_GRAPH if create_graph else _WITHOUT
+    mode, state.grad, state.extra["pass"] = state.grad, p.create_graph, p
+    placed.cut(not create_graph)
+    try:
+        made = dict(zip(known.stage.outs, run_stage(p, tape, known.stage, [seed])))
+    finally:
+        state.grad, state.extra["pass"] = mode, None
+    if not keep_graph:
+        with LOCK:
+            free(tape, known.plan.saving)
+    return [made[s] for s in known.slots]
+
+
+def _slots(tape, root, targets):
+    """Where targets are on the open tape; None where one is elsewhere or in two places, where older tapes come below the root, or leaves have hooks."""
+    places: dict = {}
+    for slot, leaf in tape.leaves.items():
+        places[leaf] = None if leaf in places else slot
+    for i, v in enumerate(tape.inputs):
+        if v.needs and v.leaf is not None:
+            places[v.leaf] = None if v.leaf in places else -i - 1
+        elif v.needs and i in outside_below(tape.prefix, frozenset((root,))):
+            return None
+    if Leaf.watched[0] and any(leaf.observed() for leaf in places):
+        return None
+    found = tuple([places.get(v.leaf) if type(v.leaf) is Leaf else v.slot if v.tape is tape and v.needs and v.leaf is None else None for v in targets])
+    return None if None in found else found
+
+
+def _learn_grad(tape, root, slots):
+    """What the general plan says about this pass; None where the pass is not of the common kind."""
+    out, own = SimpleGrad(), frozenset(slots)
+    out.step = step_of(tape, root)
+    steps = (out.step, *[step_of(tape, s) for s in slots if s >= 0 and s not in tape.leaves])
+    if root in own or any(step.kind != "op" or step.form.op.name in HIDDEN for step in steps):
+        return None
+    out.slots, out.plan = slots, plan_for(tape.prefix, (root,), own, _NOTHING)
+    items = out.plan.items
+    if len(items) != 1 or type(items[0]) is not Stage or out.plan.lost or items[0].spread or items[0].looks or set(items[0].outs) != own:
+        return None
+    out.stage = items[0]
+    return out
+
+
+__all__ = ["run_simple", "run_simple_grad", "simple_grad"]
