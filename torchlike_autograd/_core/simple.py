@@ -38,7 +38,7 @@ class Simple:
     that the pass starts from, and `form`, `reads`, `numbers`: the stage and what it takes.
     """
 
-    __slots__ = ("arrivals", "checked", "first", "form", "kept", "numbers", "ones", "prefix", "reads", "results", "saving", "shown")
+    __slots__ = ("arrivals", "checked", "first", "form", "kept", "numbers", "ones", "prefix", "reads", "results", "saving", "shown", "visited")
 
 
 def run_simple(v):
@@ -118,7 +118,7 @@ def _learn(tape, v, open_here):
     out = Simple()
     out.arrivals = tuple(zip(stage.outs, stage.avals))
     out.kept, out.results, out.saving = plan.kept, plan.results, plan.saving
-    out.shown = plan.shown
+    out.shown, out.visited = plan.shown, plan.visited
     out.checked = plan.checked()
     out.ones = spec_of(OPS["_ones"], (("size", v.aval.shape), ("dtype", v.aval.dtype)), ())
     if open_here:
