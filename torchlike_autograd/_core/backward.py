@@ -11,7 +11,7 @@ from .hooks import posthooks, prehooks, tensor_hooks
 from .leaving import leaf_at
 from .nodes import Leaf, changes, observed
 from .plan import stage_form
-from .record import GRAD, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
+from .record import GRAD, LOCK, NOGRAD, Step, Value, follow, new_prefix, record_op, slot_table, thread
 from .refusals import look
 from .sparse_gradients import SparseValue
 from .speed import native
@@ -85,10 +85,9 @@ def _record_stage(tape, stage, cots):
     if nxt is None:
         step = Step("backward", stage, label[1:], NOGRAD, stage.avals, (False,) * len(stage.avals), prefix.size)
         nxt = prefix.next[label] = new_prefix(prefix, step, len(stage.avals), 0, 0, 0, len(stage.visits))
-    tape.prefix = nxt
     first = nxt.step.first
     out = [Value(a, False, tape, first + i) for i, a in enumerate(stage.avals)]
-    tape.values.extend(out)
+    follow(tape, nxt, out)
     return out
 
 

@@ -154,7 +154,7 @@ def _plainly(p):
 
 def run_tape(p, tape, grads):
     """Send gradients {slot: Value} through one tape."""
-    if tape.open and tape.owner is not thread.state:
+    if tape.open and tape is not thread.state.tape:  # of another thread, or interrupted when it ran
         record.flush(tape)
     walk = Walk(p, tape, grads)
     try:

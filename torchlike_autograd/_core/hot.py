@@ -28,8 +28,8 @@ def unary(spec, x):
         tape = th.tape
         nxt = tape.prefix.next.get((spec, th.grad, v.slot if v.tape is tape else tape.enter(v)))
         if nxt is not None:
-            tape.prefix = nxt
             out = Value(nxt.aval, nxt.needs, tape, nxt.first)
+            tape.prefix = nxt
             tape.values.append(out)
         else:
             out = record_op(spec, (v,))[0]
@@ -53,8 +53,8 @@ def binary(spec, x, y):
         i = a.slot if a.tape is tape else tape.enter(a)
         nxt = tape.prefix.next.get((spec, th.grad, i, b.slot if b.tape is tape else tape.enter(b)))
         if nxt is not None:
-            tape.prefix = nxt
             out = Value(nxt.aval, nxt.needs, tape, nxt.first)
+            tape.prefix = nxt
             tape.values.append(out)
         else:
             out = record_op(spec, (a, b))[0]
@@ -83,16 +83,10 @@ def _numbered(spec, v, number):
     try:
         tape = th.tape
         nxt = tape.prefix.next.get((spec, th.grad, v.slot if v.tape is tape else tape.enter(v)))
-        kind = type(number)
         if nxt is None or record.beyond(number):
             return record_op(spec, (v, number) if spec.pattern[0] == "T" else (number, v))[0]
-        if kind is float:
-            tape.floats.append(number)
-        else:
-            record.push_numbers(tape, (number,))
-        tape.prefix = nxt
         out = Value(nxt.aval, nxt.needs, tape, nxt.first)
-        tape.values.append(out)
+        record.follow(tape, nxt, (out,), (number,))
         return out
     finally:
         _release()
@@ -160,11 +154,8 @@ def twin(spec, t, y, general):
             return general(spec, (t,) if y is None else (t, y), t)
         if record.beyond(y):
             return general(spec, (t, y), t)
-        if y is not None and not isinstance(y, Tensor):
-            record.push_numbers(tape, (y,))
-        tape.prefix = nxt
         new = Value(nxt.aval, nxt.needs, tape, nxt.first)
-        tape.values.append(new)
+        record.follow(tape, nxt, (new,), None if y is None or isinstance(y, Tensor) else (y,))
         if leaf is not None:
             new.leaf = tape.leaves[new.slot] = leaf
         write(t, new)

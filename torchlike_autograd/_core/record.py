@@ -183,9 +183,9 @@ class Tape:
         nxt = prefix.next.get(label)
         if nxt is None:
             nxt = prefix.next[label] = new_prefix(prefix, Outside(v.aval, v.needs), 0, 1, 0, 0)
-        self.inputs.append(v)
-        i = self.slots[v] = -len(self.inputs)
+        i = self.slots[v] = ~len(self.inputs)
         self.prefix = nxt
+        self.inputs.append(v)  # last, as an interrupt comes after a call
         return i
 
     def resolve(self, v):
@@ -296,17 +296,24 @@ def label_of(tape, spec, mode, ins):
 
 
 def _append(tape, nxt, numbers):
-    if numbers is not None:
-        push_numbers(tape, numbers)
     step = nxt.step
-    tape.prefix = nxt
     slot = step.first
     out = []
     for a, n in zip(step.out_avals, step.needs):
         out.append(Value(a, n, tape, slot))
         slot += 1
-    tape.values.extend(out)
+    follow(tape, nxt, out, numbers)
     return out
+
+
+def follow(tape, nxt, made, numbers=None):
+    """A tape goes along an edge, which gives it these Values; numbers are refused before anything changes.  No call is between the first change and the last:
+    what interrupts a program, a signal or an error in its handler, comes after a call and finds the structure and what goes with it of one length."""
+    floats, ints = split_numbers(numbers) if numbers is not None else ((), ())
+    tape.floats += floats
+    tape.ints += ints
+    tape.prefix = nxt
+    tape.values += made
 
 
 def _record_new(th, spec, ins, mode, label, numbers):
@@ -395,20 +402,20 @@ def _as_floats(spec, ins):
     return spec_of(spec.op, tuple(spec.statics.items()), pattern), [float(x) if type(x) is int and MOST_SIGNED < x <= MOST else x for x in ins]
 
 
-def push_numbers(tape, numbers):
-    """Append runtime numbers to the program's arguments, in order; an integer that has no 64 bits is refused before anything changes."""
-    for x in numbers:
-        if type(x) is int and not LEAST <= x <= MOST:
-            raise errors.too_big(x)
+def split_numbers(numbers):
+    """(floats, ints) that runtime numbers add to the program's arguments, in order; an integer that has no 64 bits is refused."""
+    floats, ints = [], []
     for x in numbers:
         t = type(x)
         if t is float:
-            tape.floats.append(x)
+            floats.append(x)
         elif t is int or t is bool:
-            tape.ints.append(x)
+            if t is int and not LEAST <= x <= MOST:
+                raise errors.too_big(x)
+            ints.append(x)
         else:
-            tape.floats.append(x.real)
-            tape.floats.append(x.imag)
+            floats += x.real, x.imag
+    return floats, ints
 
 
 def number_kind(x):
@@ -472,8 +479,8 @@ def _refuse_inference(form, wanted, ins, mode):
         raise errors.inference_saved()
 
 
-def follow_alias(tape, v, kind):
-    """Extend a tape by the step of `record_alias`."""
+def alias_edge(tape, v, kind):
+    """The edge of `record_alias`."""
     slot = v.slot if v.tape is tape else tape.enter(v)
     label = (kind, slot)
     prefix = tape.prefix
@@ -481,17 +488,16 @@ def follow_alias(tape, v, kind):
     if nxt is None:
         step = Step(kind, None, (slot,), LEAF if kind == "leaf" else NOGRAD, (v.aval,), (kind != "detach",), prefix.size)
         nxt = prefix.next[label] = new_prefix(prefix, step, 1, 0, 0, 0)
-    tape.prefix = nxt
+    return nxt
 
 
 def record_alias(v, kind) -> Value:
     """A new slot with the array of `v`: kind "leaf" (requires grad, history cut) or "detach" (no grad)."""
     with LOCK:
         tape = thread.state.tape
-        follow_alias(tape, v, kind)
-        nxt = tape.prefix
+        nxt = alias_edge(tape, v, kind)
         out = Value(v.aval, nxt.needs, tape, nxt.first)
-        tape.values.append(out)
+        follow(tape, nxt, (out,))
         return out
 
 

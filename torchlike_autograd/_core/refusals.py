@@ -6,6 +6,7 @@ A stage with such a step runs step by step, and the cotangents are looked at, as
 from __future__ import annotations
 
 import weakref
+from operator import itemgetter
 
 import jax
 import numpy as np
@@ -31,13 +32,14 @@ def look(tape, pull, gs, ins, create_graph):
     """
     if refused_by_data(pull.inner) is not None:
         return _look_again(pull, ins)
-    if tape in _differentiated or len(ins) != len(pull.inner.avals) or pull.inner.out_avals[0].device == "meta":  # without elements nothing is read
+    form, saved = pull.inner, getattr(pull, "own", ())  # the results among what it reads, after the inputs: what a hook unpacked
+    whole = len(saved) == len(form.out_avals)
+    if tape in _differentiated or not (whole or len(ins) == len(form.avals)) or form.out_avals[0].device == "meta":  # without elements nothing is read
         return
     if create_graph:
         _differentiated.add(tape)
-    form = pull.inner
     with jax.enable_x64(True):
-        outs = form.call(*map(_array, ins))
+        outs = [_array(x) for _, x in sorted(zip(saved, ins[-len(saved):]), key=itemgetter(0))] if whole else form.call(*map(_array, ins))
         form.op.refuse(dict(zip(pull.given, map(_array, gs))), outs)
 
 

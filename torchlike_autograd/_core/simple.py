@@ -84,15 +84,13 @@ def run_simple(v):
 
 def _on_open(tape, v, known):
     with LOCK:
-        tape.prefix = known.prefix
-        slot, made = known.first, []
-        for _, a in known.arrivals:
+        slot, made = known.first - 1, []
+        for a in (v.aval, *(a for _, a in known.arrivals)):  # the first one is what the pass starts from
             made.append(Value(a, False, tape, slot))
             slot += 1
-        tape.values.append(Value(v.aval, False, tape, known.first - 1))  # the one that the pass starts from
-        tape.values += made
+        record.follow(tape, known.prefix, made)
         tape.freed |= known.saving
-    return made
+    return made[1:]
 
 
 def _on_closed(tape, known):
