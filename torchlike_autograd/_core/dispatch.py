@@ -181,8 +181,7 @@ def _known(spec, mode, values, aval):
         if numbers is not None and any(map(record.beyond, numbers)):
             return None  # what it is depends on what stands beside it
         out = Value(aval, nxt.needs, tape, nxt.first)
-        record.follow(tape, nxt, (out,), numbers)
-        return out
+        return out if record.follow(tape, nxt, (out,), numbers) else None
 
 
 _REFUSAL = "result type {have} can't be cast to the desired output type {want}"

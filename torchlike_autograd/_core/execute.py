@@ -171,6 +171,13 @@ def _deliver(tape, program, arrays):
     tape.values, tape.inputs, tape.slots = [], [], {}
 
 
+def _read_ahead(tape, v):
+    """The array of a value whose tape is being run further down the stack, for a signal's handler or a finalizer: computed apart, nothing else changes."""
+    program = Program(tape.prefix, bytes(i == v.slot for i in range(tape.prefix.size)))
+    with jax.enable_x64(True), placed.on_host():
+        v.array = _run_op_by_op(program, tape)[0]
+
+
 def _show_each(values, shown, arrays):
     """Give the Values that somebody holds their arrays."""
     for slot, a in zip(shown, arrays):
@@ -427,4 +434,4 @@ def clear_caches():
             state.tape = Tape(state)
 
 
-record.on_flush(flush)
+record.on_flush(flush, _read_ahead)

@@ -54,13 +54,13 @@ def run_simple(v):
     prefix = tape.prefix
     known = prefix.next.get(("simple", v.slot)) if open_here else prefix.memo.get(("simple", v.slot))
     if known is None:
-        known = _learn(tape, v, open_here) or False
+        known = _learn(tape, prefix, v, open_here) or False
         if open_here:
             prefix.memo.clear()  # the plan is not asked for again
             prefix.next["simple", v.slot] = known
         else:
             prefix.memo["simple", v.slot] = known
-    if known is False:
+    if known is False or (open_here and not tape.open):  # a signal's handler may have looked
         return False
     leaves = []
     for slot, _ in known.arrivals:
@@ -72,7 +72,9 @@ def run_simple(v):
         check(tape, known)
     except RuntimeError:  # the general way gets as far as torch does
         return False
-    made = _on_open(tape, v, known) if open_here else _on_closed(tape, known)
+    made = _on_open(tape, v, known, prefix) if open_here else _on_closed(tape, known)
+    if made is None:
+        return False
     for leaf, g in zip(leaves, made):
         if leaf.grad is None:
             leaf.grad = t = _new(Tensor)
@@ -82,13 +84,14 @@ def run_simple(v):
     return True
 
 
-def _on_open(tape, v, known):
+def _on_open(tape, v, known, start):
     with LOCK:
         slot, made = known.first - 1, []
         for a in (v.aval, *(a for _, a in known.arrivals)):  # the first one is what the pass starts from
             made.append(Value(a, False, tape, slot))
             slot += 1
-        record.follow(tape, known.prefix, made)
+        if not record.follow(tape, known.prefix, made, start=start):
+            return None
         tape.freed |= known.saving
     return made[1:]
 
@@ -105,9 +108,9 @@ def _on_closed(tape, known):
     return made
 
 
-def _learn(tape, v, open_here):
+def _learn(tape, prefix, v, open_here):
     """What the general plan says about this pass; None where the pass is not of the common kind."""
-    plan = plan_for(tape.prefix, (v.slot,), None, _NOTHING)
+    plan = plan_for(prefix, (v.slot,), None, _NOTHING)
     if len(plan.items) != 1 or type(plan.items[0]) is not Stage or v.aval.dtype.category != dtypes.FLOAT:
         return None
     stage = plan.items[0]
@@ -120,7 +123,7 @@ def _learn(tape, v, open_here):
     out.checked = plan.checked()
     out.ones = spec_of(OPS["_ones"], (("size", v.aval.shape), ("dtype", v.aval.dtype)), ())
     if open_here:
-        _extend(out, tape.prefix, stage, plan.saving)
+        _extend(out, prefix, stage, plan.saving)
     else:
         out.form, reads, numbers = stage_form(stage, tape)
         out.reads, out.numbers = tuple(reads), tuple(numbers)

@@ -487,7 +487,8 @@ def _attach(ctx, args, before, outputs):
             nxt = prefix.next[label] = new_prefix(prefix, step, len(values), 0, 0, 0)
         first = nxt.step.first
         made = [Value(v.aval, n, tape, first + i) for i, (v, n) in enumerate(zip(values, needs))]
-        follow(tape, nxt, made)
+        if not follow(tape, nxt, made):
+            return _attach(ctx, args, before, outputs)
         tape.contexts[first] = ctx
         ctx._tl_tape, ctx._tl_first = tape, first
         if state.anomaly is not None:
