@@ -3,6 +3,7 @@
 import gc
 
 import pytest
+
 import torchlike_autograd as torch
 from torchlike_autograd._core import execute
 

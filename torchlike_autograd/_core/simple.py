@@ -114,7 +114,7 @@ def _learn(tape, prefix, v, open_here):
     if len(plan.items) != 1 or type(plan.items[0]) is not Stage or v.aval.dtype.category != dtypes.FLOAT:
         return None
     stage = plan.items[0]
-    if stage.spread and not open_here:
+    if stage.looks or (stage.spread and not open_here):
         return None
     out = Simple()
     out.arrivals = tuple(zip(stage.outs, stage.avals))
