@@ -28,7 +28,7 @@ _differentiated = weakref.WeakKeyDictionary()  # tape -> the nodes, by what they
 def look(tape, pull, gs, ins, create_graph):
     """Raise what the operator of a pullback has to say about these cotangents.
 
-    Second derivatives of a pullback that reads no results go to the operator's input directly: in later passes the cotangents are only a part of what torch sees.
+    Second derivatives of a pullback that reads no results go to the operator's input directly: later the cotangents are only a part of what torch sees.
     """
     if refused_by_data(pull.inner) is not None:
         return _look_again(pull, ins)
