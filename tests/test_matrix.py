@@ -21,8 +21,8 @@ SWEPT = {  # areas of which every n-th case is enough here
     "indexing": 4, "inplace": 4, "kernels": 4, "kinks": 4, "linalg": 20, "linalg_basic": 4, "losses": 4, "masked": 3, "masks_multiplied": 8, "nn": 14,
     "nn_ops": 20, "nodes": 3, "numbers": 6, "optim": 12, "out_dtypes": 3, "promotion": 8, "random": 2, "recurrent_second_order": 4, "result_layouts": 2,
     "saved": 3, "seed_py": 2, "sparse": 3, "sparse_handed_in": 3, "spellings": 3, "steps_with_factors_in_half": 4, "tangents": 4, "tensor": 4, "views": 8}
-OF_MANY = 24, 2  # areas of more cases than this which are not named above: every second
-LONGEST = 0.6  # seconds that a case took in the matrix's last run; what took more is left to the matrix
+OF_MANY = 6, 2  # areas of more cases than this which are not named above: every second
+LONGEST = 0.4  # seconds that a case took in the matrix's last run; what took more is left to the matrix
 GAPS = gaps.read()
 answers = cache(store.read)
 

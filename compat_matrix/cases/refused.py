@@ -116,3 +116,54 @@ def _(torch):
     a.mul_(2)
     for label, t in (("no_grad", v), ("split", part)):
         yield label, attempt(lambda: t.grad), attempt(lambda: t.is_leaf), t.requires_grad  # noqa: B023
+
+
+def _vectors(torch, x, k=1.5):
+    return torch.linalg.eig((x * k).reshape(2, 2) + 0j)[1]
+
+
+def _free(torch, x, k=1.5):
+    """A loss that depends on the phase of eigenvectors."""
+    return _vectors(torch, x, k).imag.sum()
+
+
+@case("refused.losses that depend on phases, whatever ran before")
+def _(torch):
+    x = torch.tensor([0.5, 0.25, 0.75, 0.3], requires_grad=True)
+
+    def gradient(loss, **keywords):
+        return attempt(lambda: torch.autograd.grad(loss, x, **keywords)[0].detach())
+
+    yield "beside another graph", gradient(_vectors(torch, x).abs().sum(), create_graph=True), gradient(_free(torch, x, 2.5))
+    a, b = _free(torch, x), _free(torch, x, 2.5)
+    yield "again", [gradient(loss, create_graph=True) for loss in (a, a, b)], gradient(a), gradient(b), gradient(b)
+    y = _vectors(torch, x)
+    a, b = y.abs().sum(), y.imag.sum()
+    yield "of one node", gradient(a, create_graph=True), gradient(b, retain_graph=True), gradient(b)
+
+    def inside(g):
+        with torch.enable_grad():
+            _free(torch, x).backward()
+
+    h, others = x.sin(), [_free(torch, x, k) for k in (0.5, 2.5)]
+    h.register_hook(inside)
+    yield "in a hook", attempt(lambda: h.sum().backward()), len(others), x.grad
+
+
+@case("refused.losses that depend on phases, where hooks keep what is saved")
+def _(torch):
+    x = torch.tensor([0.5, 0.25, 0.75, 0.3], requires_grad=True)
+    turn = 1 + 1j
+    losses = {
+        "values": lambda: torch.linalg.eigvals(x.reshape(2, 2) + 0j).real.sum(),
+        "vectors": lambda: _free(torch, x),
+        "lengths": lambda: _vectors(torch, x).abs().sum(),
+        "left": lambda: torch.linalg.svd(x.reshape(2, 2) * turn)[0].imag.sum(),
+        "right": lambda: torch.linalg.svd(x.reshape(2, 2) * turn)[2].imag.sum(),
+        "singular": lambda: torch.linalg.svd(x.reshape(2, 2) * turn)[1].sum(),
+    }
+    for name, loss in losses.items():
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+            yield name, attempt(lambda loss=loss: torch.autograd.grad(loss(), x)[0])
+            yield f"{name} twice", attempt(lambda loss=loss: torch.autograd.grad(torch.autograd.grad(loss(), x, create_graph=True)[0].sum(), x)[0])
+    yield "checkpoint", attempt(lambda: torch.utils.checkpoint.checkpoint(lambda x: _free(torch, x), x, use_reentrant=False).backward())

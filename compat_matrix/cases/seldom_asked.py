@@ -53,3 +53,19 @@ def _(torch):
     F = torch.nn.functional
     yield "arguments", [inspect.getfullargspec(f).args for f in (F.relu, F.cross_entropy, F.dropout, torch.autograd.grad, torch.split)]
     yield "defaults", F.relu.__defaults__, F.dropout.__defaults__
+
+
+@case("seldom_asked.several of what a node saved were written")
+def _(torch):
+    def written(f):
+        w, x, v = (torch.ones(s, requires_grad=True) for s in ((4, 5), (3, 4), (3, 5)))
+        out = f(w, x, v).sum()
+        with torch.no_grad():
+            for t in (w, x, v):
+                t.mul_(1.0)
+        return attempt(lambda: torch.autograd.grad(out, [w, x, v]))
+
+    yield "a product", written(lambda w, x, v: x @ w * v.sum())
+    yield "and a sum", written(lambda w, x, v: torch.addmm(v, x, w))
+    yield "and a quotient", written(lambda w, x, v: (x @ w) / v)
+    yield "angles", written(lambda w, x, v: torch.atan2(v, x @ w))

@@ -175,8 +175,11 @@ def test_batches_drawn_with_repetitions_are_one_structure(counts):
 def test_a_sample_of_data_is_joined_before_it_comes_into_a_program(join):
     from torchlike_autograd._core import record
 
-    with torch.autocast("cpu"):  # leaves a note in the thread
+    mean, var = torch.zeros(3), torch.ones(3)
+    with torch.autocast("cpu"), torch.autograd.set_multithreading_enabled(False), torch.autograd.set_detect_anomaly(True):  # leave notes in the thread
         torch.ones(2, requires_grad=True).sum().backward()
+    for call in (torch.func.grad(lambda x: torch.nn.functional.batch_norm(x, mean, var, training=True).sum()), torch.nn.BatchNorm1d(3)):
+        call(torch.ones(4, 3))
     data = [torch.tensor([[float(k), 1.0]]) for k in range(20)]
     expected = getattr(np, {"stack": "stack", "cat": "concatenate"}[join])([x.numpy() for x in data], -1)
     record.flush()

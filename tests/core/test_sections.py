@@ -9,8 +9,9 @@ from torchlike_autograd._core import compiling, execute, worth
 
 
 @pytest.fixture(autouse=True)
-def fresh():
-    """Compiled programs and credit of this test's own."""
+def fresh(monkeypatch):
+    """Compiled programs and credit of this test's own; steps of a third of the length are long."""
+    monkeypatch.setattr(compiling, "SECTIONED", compiling.SECTIONED // 3)
     before = worth.credit[0]
     execute.clear_caches()
     worth.credit[0] = worth.CREDIT_MAX
@@ -41,7 +42,7 @@ def always(monkeypatch):
     monkeypatch.setattr(compiling, "_came_before", lambda sections: True)
 
 
-def _net(n=12):
+def _net(n=4):
     return torch.nn.Sequential(*(m for _ in range(n) for m in (torch.nn.Linear(4, 4), torch.nn.Tanh(), torch.nn.LayerNorm(4))))
 
 
@@ -51,7 +52,7 @@ def _steps(net, x, y, count, optimizer, look=lambda i: False, scale=1.0):
     for i in range(count):
         optimizer.zero_grad()
         loss = ((net(x) - y) ** 2).mean() * (scale + i)
-        for k in range(30):
+        for k in range(10):
             loss = loss + 0.01 * k * (net[0].weight * (1 + i)).sum() ** 2
         loss.backward()
         optimizer.step()
@@ -131,7 +132,7 @@ def test_what_is_held_is_not_given_away(built, always):
     def step():
         optimizer.zero_grad()
         loss = ((net(x) - y) ** 2).mean()
-        for k in range(40):
+        for k in range(13):
             loss = loss + 0.01 * k * (net[0].weight * 1.5).sum() ** 2
         loss.backward()
         optimizer.step()

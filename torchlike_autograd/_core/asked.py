@@ -117,7 +117,7 @@ def _downwards(left, oldest):
     while left:
         tape = max(left, key=age)
         yield tape
-        for i in _outside_below(tape.prefix, frozenset(left.pop(tape))):
+        for i in outside_below(tape.prefix, frozenset(left.pop(tape))):
             e = _edge(tape, i)
             if e is not None and e[0].serial >= oldest:
                 left.setdefault(e[0], set()).add(e[1])
@@ -144,7 +144,7 @@ def _leads_to(p, young, old):
     return any(tape is old for tape in _downwards(start, old.serial))
 
 
-def _outside_below(prefix, slots):
+def outside_below(prefix, slots):
     """Numbers of the outside slots below some slots: structure."""
     key = ("below", slots)
     out = prefix.memo.get(key)
@@ -170,4 +170,4 @@ def targets_on(p, tape):
     return p.useful[tape][0]
 
 
-__all__ = ["age", "cuts_of", "mark_useful", "next_tape", "targets_on"]
+__all__ = ["age", "cuts_of", "mark_useful", "next_tape", "outside_below", "targets_on"]

@@ -11,7 +11,7 @@ from .hooks import posthooks, prehooks, tensor_hooks
 from .leaving import leaf_at
 from .nodes import Leaf, changes, observed
 from .plan import stage_form
-from .record import GRAD, LOCK, NOGRAD, Step, Value, new_prefix, record_op, slot_table, thread
+from .record import GRAD, LOCK, NOGRAD, Step, Value, follow, new_prefix, record_op, slot_table, thread
 from .refusals import look
 from .sparse_gradients import SparseValue
 from .speed import native
@@ -60,8 +60,10 @@ def _run_stage(p, tape, stage, cots):
         return _record_calls(p, tape, stage, cots)
     if tape.open:
         with LOCK:
-            if tape.open:  # still: another thread may have run it for one of its values
-                return _record_stage(tape, stage, cots)
+            while tape.open:  # still: another thread may have run it for one of its values
+                made = _record_stage(tape, stage, cots)
+                if made is not None:
+                    return made
     form, reads, numbers = stage_form(stage, tape)
     return record_op(form, [*cots, *[value_at(tape, s) for s in reads], *[number_at(tape, t) for t in numbers]], NOGRAD)
 
@@ -74,7 +76,7 @@ def _record_calls(p, tape, stage, cots):
 
 
 def _record_stage(tape, stage, cots):
-    """A stage over what is still pending: it reads the slots of the same program.  Under the lock."""
+    """A stage over what is still pending: it reads the slots of the same program; None where `follow` says False.  Under the lock."""
     label = (stage, *[c.slot if c.tape is tape else tape.enter(c) for c in cots])
     if native is not None:
         out = native.record_stage(tape, label)
@@ -85,11 +87,9 @@ def _record_stage(tape, stage, cots):
     if nxt is None:
         step = Step("backward", stage, label[1:], NOGRAD, stage.avals, (False,) * len(stage.avals), prefix.size)
         nxt = prefix.next[label] = new_prefix(prefix, step, len(stage.avals), 0, 0, 0, len(stage.visits))
-    tape.prefix = nxt
     first = nxt.step.first
     out = [Value(a, False, tape, first + i) for i, a in enumerate(stage.avals)]
-    tape.values.extend(out)
-    return out
+    return out if follow(tape, nxt, out) else None
 
 
 def value_at(tape, slot):

@@ -14,7 +14,7 @@ from .._ops.spec import HeldSpec, SayingSpec, Spec
 from . import record
 from .ends import TURNS, calls_of, is_full, live_mask
 from .program import Program, stand_in
-from .record import LEAF, Step, extend, follow_alias, label_of, push_numbers
+from .record import LEAF, Step, alias_edge, extend, follow, label_of
 
 LEAST = 8  # operators of a program that is worth ending at
 OFTEN = 3  # a record that was divided so often becomes a program
@@ -151,21 +151,19 @@ def _again(owner, step, spec, ins, outs, notes):
     if step.kind == "op" and is_full(owner.tape, spec, ins, step.mode):
         record.flush(owner.tape)
     tape = owner.tape
-    if step.kind == "op":
-        _call(tape, spec, step.mode, ins)
-    else:
-        follow_alias(tape, *ins, step.kind)
-    slot = tape.prefix.step.first
+    node, numbers = _edge(tape, spec, step.mode, ins) if step.kind == "op" else (alias_edge(tape, *ins, step.kind), None)
+    follow(tape, node, outs, numbers)
+    slot = node.step.first
     for v, *known in zip(outs, *notes):
         v.tape, v.slot = tape, slot
-        tape.values.append(v)
         for d, note in zip((tape.leaves, tape.seen, tape.lines), known):
             if note is not None:
                 d[slot] = note
         slot += 1
 
 
-def _call(tape, spec, mode, ins):
+def _edge(tape, spec, mode, ins):
+    """(the edge of a call, its runtime numbers or None)."""
     label, numbers = label_of(tape, spec, mode, ins)
     prefix, held = tape.prefix, ("held", label)
     node = prefix.next.get(label) or prefix.next.get(held)
@@ -174,9 +172,7 @@ def _call(tape, spec, mode, ins):
         looked = check_held(spec, avals, ins) if type(spec) is HeldSpec else type(spec) is SayingSpec and spec.texts(avals)
         key = held if looked else None
         node = extend(tape, label, spec, ins, mode, key)
-    if numbers is not None:
-        push_numbers(tape, numbers)
-    tape.prefix = node
+    return node, numbers
 
 
 __all__ = ["divided"]

@@ -183,14 +183,10 @@ def _known(spec, mode, values, aval):
         nxt = tape.prefix.next.get(label)
         if nxt is None or nxt.aval is not aval:
             return None
-        if numbers is not None:
-            if any(map(record.beyond, numbers)):
-                return None  # what it is depends on what stands beside it
-            record.push_numbers(tape, numbers)
-        tape.prefix = nxt
+        if numbers is not None and any(map(record.beyond, numbers)):
+            return None  # what it is depends on what stands beside it
         out = Value(aval, nxt.needs, tape, nxt.first)
-        tape.values.append(out)
-        return out
+        return out if record.follow(tape, nxt, (out,), numbers) else None
 
 
 _REFUSAL = "result type {have} can't be cast to the desired output type {want}"

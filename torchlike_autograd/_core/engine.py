@@ -154,7 +154,7 @@ def _plainly(p):
 
 def run_tape(p, tape, grads):
     """Send gradients {slot: Value} through one tape."""
-    if tape.open and tape.owner is not thread.state:
+    if tape.open and tape is not thread.state.tape:  # of another thread, or interrupted when it ran
         record.flush(tape)
     walk = Walk(p, tape, grads)
     try:
@@ -162,7 +162,7 @@ def run_tape(p, tape, grads):
     except BaseException:
         if not p.keep_graph:
             with LOCK:
-                _free(tape, walk.saving.difference(walk.not_run()))
+                free(tape, walk.saving.difference(walk.not_run()))
         raise
     with LOCK:  # another thread may want to run the tape for one of its values
         _pass_on(p, tape, walk.saving, grads)
@@ -173,7 +173,7 @@ def run_tape(p, tape, grads):
 def _pass_on(p, tape, saving, grads):
     """Free what a tape kept, and hand on the gradients that leave it."""
     if not p.keep_graph:
-        _free(tape, saving)  # not before: a hook that looks runs the tape, and the rest of the pass reads what it kept
+        free(tape, saving)  # not before: a hook that looks runs the tape, and the rest of the pass reads what it kept
     if p.targets is None:
         if native is None or not native.leave(tape, grads, p.arrived):
             leave(p, tape, grads)
@@ -182,7 +182,7 @@ def _pass_on(p, tape, saving, grads):
             arrive(p, tape, slot, g)
 
 
-def _free(tape, saving):
+def free(tape, saving):
     """Let go of what nodes keep."""
     _free_structure(tape, saving)
     tape.freed |= saving
@@ -204,4 +204,4 @@ def _free_structure(tape, saving):
     tape.prefix = nxt
 
 
-__all__ = ["Pass", "run_backward"]
+__all__ = ["Pass", "free", "run_backward"]

@@ -7,6 +7,7 @@ that pays.  What is not compiled runs op by op, on the host where it can.  Both 
 from __future__ import annotations
 
 import contextlib
+import gc
 import time
 from array import array
 
@@ -21,7 +22,7 @@ from .host import program_function
 from .host_sizes import host_function
 from .links import leading
 from .program import Program, last_uses, results, run_step, stand_in
-from .record import LOCK, ROOT, Tape, Value, thread
+from .record import LOCK, ROOT, Tape, Value, slot_table, thread
 from .speed import native
 from .worth import credit
 
@@ -98,8 +99,12 @@ timer = [None]  # f(tape, run) while somebody times programs (profiling.py)
 
 def _run_pending(tape):
     held = ending[0](tape) if tape.contexts or tape.extra else ()  # holding them keeps their graph
-    if native is None or is_steady(tape.owner) or not native.flush(tape):
-        _flush_generally(tape)
+    try:
+        if native is None or is_steady(tape.owner) or not native.flush(tape):
+            _flush_generally(tape)
+    except BaseException:
+        _put_back(tape)
+        raise
     del held
 
 
@@ -108,17 +113,23 @@ def _flush_generally(tape):
     if tape.prefix.programs.get(mask) is None and divided(tape):
         return
     _reopen(tape)
-    try:
-        _run(tape, mask)
-    except BaseException:
-        tape.values = []
-        raise
+    _run(tape, mask)
 
 
 def _reopen(tape):
-    tape.open = False
-    if tape.owner.tape is tape:
-        tape.owner.tape = Tape(tape.owner)
+    following = Tape(tape.owner) if tape.owner.tape is tape else tape.owner.tape
+    tape.open, tape.owner.tape = False, following
+
+
+def _put_back(tape):
+    """What was interrupted, or found no memory, runs when somebody asks for one of its values again; what is recorded next is no part of it."""
+    size = tape.prefix.size
+    if tape.program is None and len(tape.values) != size:  # C has dropped them: those that are held by others know their slots
+        held = {v.slot: v for v in gc.get_referrers(tape) if type(v) is Value and v.tape is tape}
+        tape.values = [held.get(i) or Value(aval, False, tape, i) for i, (_, _, aval) in enumerate(slot_table(tape.prefix))]
+        del held
+    if len(tape.values) == size:
+        tape.open = True
 
 
 def _run(tape, mask):
@@ -158,6 +169,13 @@ def _deliver(tape, program, arrays):
         tape.kept, tape.slots, tape.leaves, tape.seen = {}, {}, {}, {}
         tape.floats, tape.ints = [], []
     tape.values, tape.inputs, tape.slots = [], [], {}
+
+
+def _read_ahead(tape, v):
+    """The array of a value whose tape is being run further down the stack, for a signal's handler or a finalizer: computed apart, nothing else changes."""
+    program = Program(tape.prefix, bytes(i == v.slot for i in range(tape.prefix.size)))
+    with jax.enable_x64(True), placed.on_host():
+        v.array = _run_op_by_op(program, tape)[0]
 
 
 def _show_each(values, shown, arrays):
@@ -416,4 +434,4 @@ def clear_caches():
             state.tape = Tape(state)
 
 
-record.on_flush(flush)
+record.on_flush(flush, _read_ahead)

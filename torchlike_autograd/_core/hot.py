@@ -27,11 +27,8 @@ def unary(spec, x):
     try:
         tape = th.tape
         nxt = tape.prefix.next.get((spec, th.grad, v.slot if v.tape is tape else tape.enter(v)))
-        if nxt is not None:
-            tape.prefix = nxt
-            out = Value(nxt.aval, nxt.needs, tape, nxt.first)
-            tape.values.append(out)
-        else:
+        out = nxt and Value(nxt.aval, nxt.needs, tape, nxt.first)
+        if out is None or not record.follow(tape, nxt, (out,)):
             out = record_op(spec, (v,))[0]
     finally:
         _release()
@@ -52,11 +49,8 @@ def binary(spec, x, y):
         tape = th.tape
         i = a.slot if a.tape is tape else tape.enter(a)
         nxt = tape.prefix.next.get((spec, th.grad, i, b.slot if b.tape is tape else tape.enter(b)))
-        if nxt is not None:
-            tape.prefix = nxt
-            out = Value(nxt.aval, nxt.needs, tape, nxt.first)
-            tape.values.append(out)
-        else:
+        out = nxt and Value(nxt.aval, nxt.needs, tape, nxt.first)
+        if out is None or not record.follow(tape, nxt, (out,)):
             out = record_op(spec, (a, b))[0]
     finally:
         _release()
@@ -83,17 +77,10 @@ def _numbered(spec, v, number):
     try:
         tape = th.tape
         nxt = tape.prefix.next.get((spec, th.grad, v.slot if v.tape is tape else tape.enter(v)))
-        kind = type(number)
         if nxt is None or record.beyond(number):
             return record_op(spec, (v, number) if spec.pattern[0] == "T" else (number, v))[0]
-        if kind is float:
-            tape.floats.append(number)
-        else:
-            record.push_numbers(tape, (number,))
-        tape.prefix = nxt
         out = Value(nxt.aval, nxt.needs, tape, nxt.first)
-        tape.values.append(out)
-        return out
+        return out if record.follow(tape, nxt, (out,), (number,)) else record_op(spec, (v, number) if spec.pattern[0] == "T" else (number, v))[0]
     finally:
         _release()
 
@@ -160,11 +147,9 @@ def twin(spec, t, y, general):
             return general(spec, (t,) if y is None else (t, y), t)
         if record.beyond(y):
             return general(spec, (t, y), t)
-        if y is not None and not isinstance(y, Tensor):
-            record.push_numbers(tape, (y,))
-        tape.prefix = nxt
         new = Value(nxt.aval, nxt.needs, tape, nxt.first)
-        tape.values.append(new)
+        if not record.follow(tape, nxt, (new,), None if y is None or isinstance(y, Tensor) else (y,)):
+            return general(spec, (t,) if y is None else (t, y), t)
         if leaf is not None:
             new.leaf = tape.leaves[new.slot] = leaf
         write(t, new)

@@ -16,7 +16,7 @@ from . import execute, nodes
 from .cycles import held_by
 from .lines import is_ours
 from .nodes import Leaf, changes
-from .record import thread
+from .record import Tape, thread
 from .speed import native
 
 _watched: dict = {}  # id of a tensor -> its weak reference
@@ -205,9 +205,22 @@ def _unreachable(tape, mask, held, noted):
 _IDLE = max(map(getrefcount, [object()]))  # of what only a container holds
 
 
+_aside: list = []  # (thread's state, its tape, whether that was open) while a collection runs
+
+
 def _collecting(phase, info):
-    if phase == "start" and info["generation"] == 2 and hasattr(thread, "state"):  # a thread may be about to begin
-        query(circles=True, frame=sys._getframe().f_back)
+    """A collection comes in the middle of anything, also where a tape is half way along an edge: what finalizers record meanwhile goes to a tape of its own."""
+    if phase == "stop":
+        if _aside:
+            state, tape, tape.open = _aside.pop()
+            state.tape = tape
+    elif hasattr(thread, "state"):  # a thread may be about to begin
+        if info["generation"] == 2:
+            query(circles=True, frame=sys._getframe().f_back)
+        state = thread.state
+        tape, apart = state.tape, Tape(state)
+        _aside.append((state, tape, tape.open))
+        tape.open, state.tape = False, apart
 
 
 def query(circles=False, frame=None):

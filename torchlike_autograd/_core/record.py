@@ -183,14 +183,16 @@ class Tape:
         nxt = prefix.next.get(label)
         if nxt is None:
             nxt = prefix.next[label] = new_prefix(prefix, Outside(v.aval, v.needs), 0, 1, 0, 0)
-        self.inputs.append(v)
-        i = self.slots[v] = -len(self.inputs)
+        i = self.slots[v] = ~len(self.inputs)
         self.prefix = nxt
+        self.inputs.append(v)  # last, as an interrupt comes after a call
         return i
 
     def resolve(self, v):
         """Run this tape because someone needs `v` now."""
         flush(self)
+        if v.array is None and v.slot < len(self.values):
+            read_ahead(self, v)
         if v.array is None:
             raise RuntimeError(f"internal error: the value %{v.slot} of type {v.aval} was dropped before it was read")
 
@@ -239,14 +241,14 @@ class _Thread(threading.local):
 
 thread = _Thread()
 
-# Set by execute.py: flush(tape) runs what is pending on it.
-flush = None
+# Set by execute.py: flush(tape) runs what is pending on it; read_ahead(tape, v) computes a value of a tape that is being run further down the stack.
+flush = read_ahead = None
 
 
-def on_flush(f):
+def on_flush(f, ahead):
     """Install the executor."""
-    global flush
-    flush = f
+    global flush, read_ahead
+    flush, read_ahead = f, ahead
 
 
 # Set by watch.py: record_watched(state, spec, ins, mode) records a call on a watched tape.
@@ -277,9 +279,8 @@ def record_op(spec, ins, mode=None):
             spec, ins = _as_floats(spec, ins)
             label, numbers = label_of(tape, spec, mode, ins)
         nxt = tape.prefix.next.get(label)
-        if nxt is None:
-            return _record_new(th, spec, ins, mode, label, numbers)
-        return _append(tape, nxt, numbers)
+        out = None if nxt is None else _append(tape, nxt, numbers)
+        return _record_new(th, spec, ins, mode) if out is None else out
 
 
 def label_of(tape, spec, mode, ins):
@@ -296,22 +297,45 @@ def label_of(tape, spec, mode, ins):
 
 
 def _append(tape, nxt, numbers):
-    if numbers is not None:
-        push_numbers(tape, numbers)
+    """The results of a call, None where `follow` says False."""
     step = nxt.step
-    tape.prefix = nxt
     slot = step.first
     out = []
     for a, n in zip(step.out_avals, step.needs):
         out.append(Value(a, n, tape, slot))
         slot += 1
-    tape.values.extend(out)
-    return out
+    return out if follow(tape, nxt, out, numbers) else None
 
 
-def _record_new(th, spec, ins, mode, label, numbers):
+def follow(tape, nxt, made, numbers=None, start=None):
+    """A tape goes along an edge, which gives it these Values; numbers are refused before anything changes.
+
+    False, and nothing done, where it is no longer where the edge begins (start: where that is several edges before): the handler of a signal or a finalizer
+    has recorded something or looked.  These come after calls, so there is none between the changes: structure and contents are of one length.
+    """
+    floats, ints = split_numbers(numbers) if numbers is not None else ((), ())
+    if tape.prefix is not (start or nxt.parent) or not tape.open:
+        return False
+    tape.floats += floats
+    tape.ints += ints
+    tape.prefix = nxt
+    tape.values += made
+    return True
+
+
+def _record_new(th, spec, ins, mode):
     """A call not seen after this prefix, a full tape, or immediate execution."""
+    while True:
+        out = _record_now(th, spec, ins, mode)
+        if out is not None:
+            return out
+        ins = [x.late() if type(x) is Value else x for x in ins]
+
+
+def _record_now(th, spec, ins, mode):
+    """The results; None where a signal's handler or a finalizer came between."""
     tape = th.tape
+    label, numbers = label_of(tape, spec, mode, ins)
     held = False
     if type(spec) is HeldSpec:
         again = with_reals(spec, avals_of(ins), ins)
@@ -326,7 +350,8 @@ def _record_new(th, spec, ins, mode, label, numbers):
         key = ("immediate", label)
         nxt = tape.prefix.next.get(key)
         out = _append(tape, nxt or extend(tape, label, spec, ins, mode, key), numbers)
-        flush(tape)
+        if out is not None:
+            flush(tape)
         return out
     if is_full(tape, spec, ins, mode):
         flush(tape)  # the edge is never added, so that this is asked again
@@ -395,20 +420,20 @@ def _as_floats(spec, ins):
     return spec_of(spec.op, tuple(spec.statics.items()), pattern), [float(x) if type(x) is int and MOST_SIGNED < x <= MOST else x for x in ins]
 
 
-def push_numbers(tape, numbers):
-    """Append runtime numbers to the program's arguments, in order; an integer that has no 64 bits is refused before anything changes."""
-    for x in numbers:
-        if type(x) is int and not LEAST <= x <= MOST:
-            raise errors.too_big(x)
+def split_numbers(numbers):
+    """(floats, ints) that runtime numbers add to the program's arguments, in order; an integer that has no 64 bits is refused."""
+    floats, ints = [], []
     for x in numbers:
         t = type(x)
         if t is float:
-            tape.floats.append(x)
+            floats.append(x)
         elif t is int or t is bool:
-            tape.ints.append(x)
+            if t is int and not LEAST <= x <= MOST:
+                raise errors.too_big(x)
+            ints.append(x)
         else:
-            tape.floats.append(x.real)
-            tape.floats.append(x.imag)
+            floats += x.real, x.imag
+    return floats, ints
 
 
 def number_kind(x):
@@ -472,8 +497,8 @@ def _refuse_inference(form, wanted, ins, mode):
         raise errors.inference_saved()
 
 
-def follow_alias(tape, v, kind):
-    """Extend a tape by the step of `record_alias`."""
+def alias_edge(tape, v, kind):
+    """The edge of `record_alias`."""
     slot = v.slot if v.tape is tape else tape.enter(v)
     label = (kind, slot)
     prefix = tape.prefix
@@ -481,18 +506,16 @@ def follow_alias(tape, v, kind):
     if nxt is None:
         step = Step(kind, None, (slot,), LEAF if kind == "leaf" else NOGRAD, (v.aval,), (kind != "detach",), prefix.size)
         nxt = prefix.next[label] = new_prefix(prefix, step, 1, 0, 0, 0)
-    tape.prefix = nxt
+    return nxt
 
 
 def record_alias(v, kind) -> Value:
     """A new slot with the array of `v`: kind "leaf" (requires grad, history cut) or "detach" (no grad)."""
     with LOCK:
         tape = thread.state.tape
-        follow_alias(tape, v, kind)
-        nxt = tape.prefix
+        nxt = alias_edge(tape, v, kind)
         out = Value(v.aval, nxt.needs, tape, nxt.first)
-        tape.values.append(out)
-        return out
+        return out if follow(tape, nxt, (out,)) else record_alias(v, kind)
 
 
 if native is not None:

@@ -6,6 +6,7 @@ A stage with such a step runs step by step, and the cotangents are looked at, as
 from __future__ import annotations
 
 import weakref
+from operator import itemgetter
 
 import jax
 import numpy as np
@@ -21,24 +22,25 @@ def _array(x):
     return x.array
 
 
-_differentiated: weakref.WeakSet = weakref.WeakSet()  # tapes of which a backward pass made a graph
+_differentiated = weakref.WeakKeyDictionary()  # tape -> the nodes, by what they read, of which a backward pass made a graph that passes their results by
 
 
 def look(tape, pull, gs, ins, create_graph):
     """Raise what the operator of a pullback has to say about these cotangents.
 
-    Second derivatives go to the operator's input directly, not by way of its results: in later passes the cotangents are only a part of what torch sees.
+    Second derivatives of a pullback that reads no results go to the operator's input directly: later the cotangents are only a part of what torch sees.
     """
     if refused_by_data(pull.inner) is not None:
         return _look_again(pull, ins)
-    if tape in _differentiated or len(ins) != len(pull.inner.avals) or pull.inner.out_avals[0].device == "meta":  # without elements nothing is read
+    form, saved = pull.inner, getattr(pull, "own", ())  # the results among what it reads, after the inputs
+    whole, node = len(saved) == len(form.out_avals), tuple([id(v) if v.tape is None else (v.tape.serial, v.slot) for v in ins if hasattr(v, "aval")])
+    if not (whole or len(ins) == len(form.avals)) or form.out_avals[0].device == "meta" or node in _differentiated.get(tape, ()):  # "meta": nothing is read
         return
-    if create_graph:
-        _differentiated.add(tape)
-    form = pull.inner
     with jax.enable_x64(True):
-        outs = form.call(*map(_array, ins))
+        outs = [_array(x) for _, x in sorted(zip(saved, ins[-len(saved):]), key=itemgetter(0))] if whole else form.call(*map(_array, ins))
         form.op.refuse(dict(zip(pull.given, map(_array, gs))), outs)
+    if create_graph and not whole:
+        _differentiated.setdefault(tape, set()).add(node)
 
 
 def _look_again(pull, ins):

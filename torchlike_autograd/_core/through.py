@@ -86,9 +86,10 @@ class results:
 
     def __enter__(self):
         """True, or False where something is missing."""
-        from .saved import result_again  # cycle: it reads values as the engine does
-
         HELD.update(zip(self.held, [self.tape.values[s] for _, s in self.held]))
+        if self.made:
+            from .saved import result_again  # cycle: it reads values as the engine does
+
         for i, s in enumerate(self.made):
             v = result_again(self.tape, s)
             if v is None:

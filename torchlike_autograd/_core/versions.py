@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from .._ops.registry import OPS
 from .._ops.spec import LeveledAval, spec_of
 from . import errors
@@ -42,19 +44,36 @@ def check(tape, plan):
     if tape.freed and not tape.freed.isdisjoint(plan.saving):
         raise errors.second_time()
     if tape.seen:
-        mine, read = _last_stale(tape, plan.results, True), _last_stale(tape, plan.kept, False)
-        if mine is not None or read is not None:  # torch finds the one that it reaches first; who reads a slot comes after it
-            own = read is None or (mine is not None and mine > read)
-            slot = mine if own else read
+        mine, read = max(_stale(tape, plan.results, True), default=None), _stale(tape, plan.kept, False)
+        if mine is not None or read:  # torch finds the one that it reaches first
+            node, slot = _read_first(tape, plan, read) if read else (-1, None)
+            own = mine is not None and slot_table(tape.prefix)[mine][0].first > node
+            slot = mine if own else slot
             raise _modified(tape, slot, tape.seen[slot], slot_table(tape.prefix)[slot][2], own)
     if plan.shown:
         _check_shown(tape, plan.shown)
+    stale = None
     for slots, own in ((plan.kept, False), (() if tape.open else plan.results, True)):
         for slot in slots:
             if slot < 0 or not tape.open:  # what a closed tape computed and is data now counts its versions itself
                 seen = _seen_at(tape, slot)
                 if seen is not None and seen[0].n != seen[1] and not (own and seen[0] is DETACHED):
-                    raise _modified(tape, slot, seen, slot_table(tape.prefix)[slot][2] if slot >= 0 else tape.prefix.steps()[1][-slot - 1].aval, own)
+                    stale = stale or {}
+                    stale.setdefault(slot, (seen, own))
+    if stale:
+        slot = _read_first(tape, plan, stale)[1]
+        raise _modified(tape, slot, stale[slot][0], slot_table(tape.prefix)[slot][2] if slot >= 0 else tape.prefix.steps()[1][-slot - 1].aval, stale[slot][1])
+
+
+def _read_first(tape, plan, slots):
+    """(first slot of the node, slot) of the one of some slots that torch unpacks first: for its first node, which unpacks its arguments by their names."""
+    for first in plan.visited:
+        step = slot_table(tape.prefix)[first][0]
+        if step.kind == "op":
+            for _, slot in sorted(zip(step.form.owners, step.ins), key=itemgetter(0)):
+                if slot in slots:
+                    return first, slot
+    return -1, max(slots)
 
 
 def _check_shown(tape, pairs):
@@ -80,10 +99,10 @@ def _seen_at(tape, slot):
     return None if place is None or place[1] < 0 or place[1] in rewritten(place[0].prefix) else place[0].seen.get(place[1])
 
 
-def _last_stale(tape, slots, own):
-    """The last of some slots that were written since; None where there is none."""
+def _stale(tape, slots, own):
+    """Those of some slots that were written since."""
     seen = tape.seen
-    return max((s for s in slots & seen.keys() if seen[s][0].n != seen[s][1] and not (own and seen[s][0] is DETACHED)), default=None)
+    return {s for s in slots & seen.keys() if seen[s][0].n != seen[s][1] and not (own and seen[s][0] is DETACHED)}
 
 
 def _modified(tape, slot, seen, a, own=False, shows=False):

@@ -56,6 +56,8 @@ def _record_watched(state, spec, ins, mode):
     if nxt is None:
         nxt = extend(tape, label, spec, ins, mode, key)
     out = _append(tape, nxt, numbers)
+    if out is None:
+        return record.record_op(spec, [x.late() if type(x) is record.Value else x for x in ins], mode)
     step = nxt.step
     if hooks:
         saved_strides.note(tape, step)

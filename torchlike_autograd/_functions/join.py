@@ -59,7 +59,7 @@ def _join_many(spec, tensors):
 
 _MANY = 4  # tensors, from which on they are taken for a sample of data
 _AT_ONCE = 16  # from which on such data is joined on the host at once: it comes into a program as one array, not as so many
-_COUNTS = {"sweep credit", "span", "passes together", "casts"}  # what a thread notes for itself; data of one type is cast to none
+_NOTES = {"casts", "check nan", "held", "multithreading", "passes together", "span", "sweep credit"}  # what a thread notes for itself
 _JOINS = {"cat": np.concatenate, "stack": np.stack}
 
 
@@ -69,7 +69,7 @@ def _at_once(spec, values):
     rank = first.ndim + (spec.op.name == "stack")
     if first.device != "cpu" or not -rank <= dim < rank or state.tape.prefix.watched or IMMEDIATE[0]:
         return None
-    if any(said for name, said in state.extra.items() if name not in _COUNTS):
+    if any(said for name, said in state.extra.items() if name not in _NOTES):
         return None
     if not all(v.aval is first and not v.needs and v.tape is None and _is_there(v.array) for v in values):
         return None

@@ -157,7 +157,8 @@ def _follow(input, mean, var, momentum, out):
                 if other is not None and levels.mapped(other._tl_v) != levels.mapped(running._tl_v):  # torch moves a copy of it for each example
                     continue
             write(running._tl_uncounted(), _running(running, own, momentum, count, variance)._tl_v)  # no version is counted, as in torch
-            thread.state.extra.get("statistics", set()).add(id(running._tl_cell))  # who watches writes: torch.func
+            if (watching := thread.state.extra.get("statistics")) is not None:  # torch.func
+                watching.add(id(running._tl_cell))
 
 
 @composite("torch.batch_norm")

@@ -185,13 +185,14 @@ def _run(func, *args, **kwargs):
     cells = {id(x._tl_cell) for x in given if x._tl_cell is not None}
     with _Apart([t for t, _, _ in found if t._tl_cell is not None and id(t._tl_cell) in cells]) as apart:
         writers, extra = _Writers(found, apart), thread.state.extra
-        outer, around = extra.get("before flush", ()), extra.get("statistics", set())
+        outer, around = extra.get("before flush", ()), extra.get("statistics")
         extra["before flush"], extra["statistics"] = (*outer, writers.note), writers.statistics
         try:
             out = func(*args, **kwargs)
         finally:
-            around.update(writers.statistics)
             extra["before flush"], extra["statistics"] = outer, around
+            if around is not None:
+                around.update(writers.statistics)
         writers.check()
     return out
 

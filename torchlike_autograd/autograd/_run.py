@@ -14,7 +14,7 @@ from .._core.numeric import say_once
 from .._core.overriding import SPREAD
 from .._core.record import LOCK, record_op, thread, threads
 from .._core.saying import warn
-from .._core.simple import run_simple
+from .._core.simple import run_simple, run_simple_grad, simple_grad
 from .._core.size import Size
 from .._core.storage import history
 from .._ops.no_gradient import real_gradient_wanted
@@ -23,7 +23,7 @@ from .._ops.spec import aval, spec_of
 from .._tensor import Tensor, wrap
 from ._logged import log, logged
 from ._reduced import reduced_to
-from ._sharing import followed
+from ._sharing import followed, may_share
 from .graph import GradientEdge
 
 
@@ -112,13 +112,12 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other parts of the graph, please use "
             "torch.autograd.backward.", FutureWarning)
     given = _grads_tuple(grad_outputs, len(roots))
-    grads = _make_grads(roots, given, is_grads_batched)
     if retain_graph is None:
         retain_graph = create_graph
-    if is_grads_batched:
-        out = _batched(roots, targets, grads, retain_graph, create_graph, allow_unused, materialize_grads)
-    else:
-        out = _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, materialize_grads)
+    out = None if is_grads_batched else _remembered(roots, targets, given, retain_graph, create_graph)
+    if out is None:
+        grads = _make_grads(roots, given, is_grads_batched)
+        out = (_batched if is_grads_batched else _grad)(roots, targets, grads, retain_graph, create_graph, allow_unused, materialize_grads)
     return dict(zip(inputs, out)) if type(inputs) is dict else out
 
 
@@ -148,6 +147,29 @@ def _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, mater
                 f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if this is the desired behavior.")
         out.append(_result(t, g, materialize, create_graph, known))
     return tuple(out)
+
+
+def _remembered(roots, targets, given, retain_graph, create_graph):
+    """The gradients of one root in the common case, `simple.simple_grad`; None in any other."""
+    if len(roots) != 1 or len(given) != 1 or log.isEnabledFor(DEBUG):
+        return None
+    (root,), (g,) = roots, given
+    if not all(isinstance(t, Tensor) and not sparse_gradients.is_sparse(t) for t in (root, *targets)):
+        return None
+    v = history(root)
+    if not v.needs or (g is None and (v.aval.ndim or v.aval.dtype.category != FLOAT)):
+        return None
+    known = simple_grad(v, [history(t) for t in targets])
+    if known is None:
+        return None
+    if g is None:
+        seed = _ones((), v.aval.dtype)._tl_v
+    elif not isinstance(g, Tensor) or sparse_gradients.is_sparse(g) or (seed := g._tl_value()).aval is not v.aval or may_share(known.step, v.tape):
+        return None
+    if not v.tape.open:  # it was full
+        return None
+    shared = {} if g is None else {id(seed): g}
+    return tuple([_result(t, h, False, create_graph, shared) for t, h in zip(targets, run_simple_grad(v.tape, known, seed, retain_graph, create_graph))])
 
 
 def _result(t, g, materialize, create_graph, known=None):

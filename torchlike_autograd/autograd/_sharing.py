@@ -45,6 +45,14 @@ def followed(place, g, targets, create_graph):
     return (place, g) if type(place) is Leaf else (start, given)
 
 
+def may_share(step, tape):
+    """Whether a cotangent may go through a step as it is, or as a view of itself."""
+    form = step.form
+    if step.kind != "op" or type(form) is not Form or step.mode == LEAF or step.wanted != (0,) or len(step.out_avals) != 1 or form.silent:
+        return False
+    return form.op.is_view or form.op.key == "_unsafe_view" or form.pullback((0,), (0,)).passes == (0,)
+
+
 def _back(step, tape, g):
     """The gradient of a step's one input as torch's formula for it gives it, where that is `g` or a view of it; else None."""
     form = step.form

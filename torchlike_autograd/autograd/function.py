@@ -15,7 +15,7 @@ from .._core.devices import of_key
 from .._core.leaving import leaf_at
 from .._core.nodes import Leaf, Node, _InputMetadata
 from .._core.placed import cut
-from .._core.record import GRAD, LOCK, Step, Value, mark_seen, new_prefix, record_op, thread
+from .._core.record import GRAD, LOCK, Step, Value, follow, mark_seen, new_prefix, record_op, thread
 from .._core.saying import warn
 from .._core.shown import Shown
 from .._core.storage import View, write_own
@@ -485,10 +485,10 @@ def _attach(ctx, args, before, outputs):
         if nxt is None:
             step = Step("function", _Form(type(ctx).__name__), (*in_slots, *out_slots), GRAD, tuple(v.aval for v in values), needs, prefix.size)
             nxt = prefix.next[label] = new_prefix(prefix, step, len(values), 0, 0, 0)
-        tape.prefix = nxt
         first = nxt.step.first
         made = [Value(v.aval, n, tape, first + i) for i, (v, n) in enumerate(zip(values, needs))]
-        tape.values.extend(made)
+        if not follow(tape, nxt, made):
+            return _attach(ctx, args, before, outputs)
         tape.contexts[first] = ctx
         ctx._tl_tape, ctx._tl_first = tape, first
         if state.anomaly is not None:
