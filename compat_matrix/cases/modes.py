@@ -1,5 +1,8 @@
 """no_grad, enable_grad, set_grad_enabled, inference_mode: every form."""
 
+import threading
+import warnings
+
 from compat_matrix.case import attempt, case, raises, warned
 
 
@@ -455,3 +458,41 @@ def _(torch):
     with torch.no_grad():
         yield "no_grad", told(lambda: x.set_(torch.ones(3)))
     yield "computed", told(lambda: (x * 2).set_(torch.ones(4)))
+
+
+@case("modes.switches as decorators")
+def _(torch):
+    """Making them switches, decorating switches back but for one of them."""
+    grad, c = torch.autograd, torch._C
+    for switch, read in ((torch.set_grad_enabled, torch.is_grad_enabled), (grad.set_multithreading_enabled, c._is_multithreading_enabled),
+                         (grad._force_original_view_tracking, c._is_view_replay_enabled)):
+        before = read()
+        decorated = switch(not before)(read)
+        yield switch.__name__, before, read(), decorated(), read()
+        switch(before)
+
+
+@case("modes.anomaly mode in a thread begun in it")
+def _(torch):
+    def in_thread(f):
+        seen = []
+        thread = threading.Thread(target=lambda: seen.append(f()))
+        thread.start()
+        thread.join()
+        return seen[0]
+
+    def looked():
+        return torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()
+
+    def checked():
+        x = torch.zeros(1, requires_grad=True)
+        return raises(lambda: (x.sqrt() * 0).backward())
+
+    yield "before", in_thread(looked)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with torch.autograd.detect_anomaly(check_nan=False):
+            yield "no look at NaN", in_thread(looked)
+        with torch.autograd.detect_anomaly():
+            yield "in it", in_thread(looked), in_thread(checked)
+    yield "after", in_thread(looked)

@@ -167,3 +167,23 @@ def _(torch):
             yield name, attempt(lambda loss=loss: torch.autograd.grad(loss(), x)[0])
             yield f"{name} twice", attempt(lambda loss=loss: torch.autograd.grad(torch.autograd.grad(loss(), x, create_graph=True)[0].sum(), x)[0])
     yield "checkpoint", attempt(lambda: torch.utils.checkpoint.checkpoint(lambda x: _free(torch, x), x, use_reentrant=False).backward())
+
+
+_CAUGHT = """
+def caught(make):
+    try:
+        make()
+    except (ValueError, RuntimeError) as e:
+        return type(e).__name__
+    return "nothing"
+"""
+
+
+@case("refused.caught in code made from a string")
+def _(torch):
+    """What depends on data is refused at the call where an `except` waits for it, also one of `exec` and `python -c`."""
+    names = {"torch": torch}
+    exec(compile(_CAUGHT, "<string>", "exec"), names)
+    for label, make in (("probabilities", "torch.distributions.Categorical(torch.tensor([-1.0, 2.0]))"), ("singular", "torch.linalg.inv(torch.zeros(2, 2))"),
+                        ("valid", "torch.distributions.Normal(torch.tensor(0.0), torch.tensor(1.0))")):
+        yield label, names["caught"](eval(compile(f"lambda: {make}", "<string>", "eval"), names))

@@ -48,6 +48,9 @@ CASES = {
     "norm": ("x.norm()", {"x": [0.0, 0.0]}), "norm inf": ("x.norm(float('inf'))", {"x": [2.0, -2.0]}), "norm 1": ("x.norm(1)", {"x": [0.0, -2.0]}), "prod": ("x.prod()", {"x": [0.0, 2.0, 3.0]}),
     "cumprod": ("x.cumprod(0)", {"x": [0.0, 2.0, 3.0]}), "pow": ("x ** y", {"x": [0.0, 2.0, -1.0], "y": [0.0, 0.0, 2.0]}), "sqrt": ("x.sqrt()", {"x": [0.0, 2.0]}),
     "max nan": ("x.max()", {"x": X}), "min nan": ("x.min()", {"x": X}), "amax nan": ("x.amax()", {"x": X}), "nanmedian": ("x.nanmedian()", {"x": X}),
+    "nanmedian of NaN": ("x.nanmedian()", {"x": [float("nan")] * 2}), "scatter amax without self": (
+        "x.scatter_reduce(0, i, y, 'amax', include_self=False)", {"x": [1.0, 0.0, 5.0], "y": [1.0, 0.0, 1.0]}),
+    "scatter amin without self": ("x.scatter_reduce(1, i[:2, None], y, 'amin', include_self=False)", {"x": [[1.0, 2.0], [3.0, 4.0]], "y": [[1.0], [4.0]]}),
     "median ties": ("x.median()", {"x": [2.0, 1.0, 2.0, 3.0, 2.0]}), "max dim": ("x.max(0)", {"x": X}), "clamp crossed": ("torch.clamp(x, y, y - 1)", TWO),
     "clamp low": ("torch.clamp(x, min=y)", TWO), "clamp high": ("torch.clamp(x, max=y)", TWO), "aminmax": ("torch.aminmax(x)", {"x": [1.0, 3.0, 3.0]}),
     "cholesky_inverse upper": ("torch.cholesky_inverse(x, upper=True)", {"x": M}), "cholesky_inverse complex": (

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from .lines import catches, user_frame
+from .lines import catches, user_line
 from .record import Step
 
 pending: list = []
@@ -26,10 +26,9 @@ def note(v, explain=None):
     if v.tape is None:
         check()
         return
-    frame = user_frame(sys._getframe(1))
-    v.tape.lines[v.slot] = frame and (frame.f_code.co_filename, frame.f_lineno), explain
+    v.tape.lines[v.slot] = user_line(), explain
     # `try: L = cholesky(a)`, `except`: the error is wanted now
-    if catches(frame, *_raised_by(v, explain)) and v.aval.device != "traced" and not hasattr(v.aval, "levels"):
+    if catches(sys._getframe(1), *_raised_by(v, explain)) and v.aval.device != "traced" and not hasattr(v.aval, "levels"):
         v.tape.resolve(v)
         check()
 

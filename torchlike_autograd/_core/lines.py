@@ -25,11 +25,11 @@ def user_line():
     return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
-def user_frame(frame):
-    """The innermost frame outside this package, from `frame` outwards, or None."""
+def user_frame(frame, made=("<",)):
+    """The innermost frame outside this package, from `frame` outwards, or None; made: how file names of code begin that is in none, and is passed over."""
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith(_HERE) and not name.startswith("<"):
+        if not name.startswith((_HERE, *made)):
             return frame
         frame = frame.f_back
     return None
@@ -77,10 +77,10 @@ def _loops(code):
 def catches(frame, error, named, far):
     """Whether the user's code stands in a `try` whose `except` is for what a call raises here, or in a `with` that waits for an error, however far out.
 
-    frame: a user's frame, or None.  error: the class of what is raised.  named: whether only an `except` counts that names this class or one of its own kind,
+    frame: where to begin.  error: the class of what is raised.  named: whether only an `except` counts that names this class or one of its own kind,
     so that a training loop in a `try` stays one program a step; far: whether such a one counts however far out too, others do in the innermost functions.
     """
-    depth = 0
+    depth, frame = 0, user_frame(frame, (_FROZEN,))  # what `exec` and `python -c` run counts too
     while frame is not None:
         near, runner = depth < _DEPTH, frame.f_globals.get("__name__", "").partition(".")[0] in _RUNNERS
         if frame.f_code.co_exceptiontable:
@@ -89,7 +89,8 @@ def catches(frame, error, named, far):
                 return True
         if runner and not near:
             return False
-        frame, depth = user_frame(frame.f_back), depth + 1
+        depth += not frame.f_code.co_filename.startswith("<")
+        frame = user_frame(frame.f_back, (_FROZEN,))
     return False
 
 

@@ -234,9 +234,14 @@ class ThreadState:
         self.extra = {}
 
 
+begun: list = []  # called with the state of each further thread: what is set for the whole process
+
+
 class _Thread(threading.local):
     def __init__(self):
         self.state = ThreadState()
+        for f in begun:
+            f(self.state)
 
 
 thread = _Thread()

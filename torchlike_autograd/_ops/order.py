@@ -373,7 +373,7 @@ def median_dim(self, *, dim, keepdim=False):
 
 
 @op("nanmedian(Tensor self) -> Tensor", node="NanmedianBackward0", saves={"self": ("self", "result")}, real_only=True, samples=[call(real(5)), call(real(2, 3))],
-    kinks=_MEDIAN_TIES, out=False)
+    kinks=_MEDIAN_TIES, out=False, tangent=_shared_tangent)
 def nanmedian(self):
     """The lower median of what is not NaN."""
     return _median_of_all(self, True)

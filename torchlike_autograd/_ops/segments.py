@@ -145,9 +145,14 @@ _EVERYTHING = {"self": ("self", "index", "src", "result"), "src": ("self", "inde
 
 
 def _reduced_tangent(out, primals, tangents, **how):
-    """In forward mode a `src` larger than the index is no error."""
+    """In forward mode a `src` larger than the index is no error, and extremes do not count a self that is not included, as their gradient does."""
     (x, index, src), (t, _, u) = primals, tangents
     src, u = (at_least_1d(v)[tuple([slice(n) for n in at_least_1d(index).shape])].reshape(index.shape) for v in (src, u))
+    if how["reduce"] in ("amax", "amin"):
+        d = scatter_dim(x, index, how["dim"], src)
+        mine, theirs = (x == out).astype(x.dtype), (src == elements(at_least_1d(out), lattice(at_least_1d(index), d)).reshape(src.shape)).astype(x.dtype)
+        total, count = (_reduced(a, index, b, d, "sum", how.get("include_self", True)) for a, b in ((t * mine, u * theirs), (mine, theirs)))
+        return total / count
     return jax.jvp(lambda x, src: scatter_reduce(x, index, src, **how), (x, src), (t, u))[1]
 
 

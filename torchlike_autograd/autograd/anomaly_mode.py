@@ -1,13 +1,30 @@
-"""Anomaly mode (layer 7): torch.autograd.detect_anomaly and set_detect_anomaly.  The mode belongs to the thread (torch: to the process)."""
+"""Anomaly mode (layer 7): torch.autograd.detect_anomaly and set_detect_anomaly.
+
+The mode belongs to the thread, and threads that begin while it is on in the main one begin in it (torch: it belongs to the process).
+"""
 
 from __future__ import annotations
 
+import threading
+
 from .._core.anomaly import Anomaly
-from .._core.record import thread
+from .._core.record import begun, thread
 from .._core.saying import warn
 from .._core.watch import rewatch
 
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
+
+
+_main = [False, True]  # what the main thread has set
+
+
+def _set(state, enabled, check_nan):
+    state.extra["check nan"] = check_nan
+    state.anomaly = Anomaly(check_nan) if enabled else None
+    rewatch(state)
+
+
+begun.append(lambda state: _main != [False, True] and _set(state, *_main))
 
 
 def is_anomaly_enabled() -> bool:
@@ -25,10 +42,9 @@ def set_anomaly_enabled(enabled, check_nan=True):
     for position, (name, value) in enumerate((("enabled", enabled), ("check_nan", check_nan)), 1):
         if not isinstance(value, bool):
             raise TypeError(f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not {type(value).__name__}")
-    state = thread.state
-    state.extra["check nan"] = check_nan
-    state.anomaly = Anomaly(check_nan) if enabled else None
-    rewatch(state)
+    if threading.current_thread() is threading.main_thread():
+        _main[:] = enabled, check_nan
+    _set(thread.state, enabled, check_nan)
 
 
 class detect_anomaly:

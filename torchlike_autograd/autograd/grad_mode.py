@@ -253,9 +253,10 @@ def _set_multithreading(mode):
 
 
 class set_multithreading_enabled(_Switch):
-    """Remember the switch at once; as a context manager restore it after; as a decorator only inside the function."""
+    """Remember the switch at once; as a context manager restore it after; decorating leaves it switched."""
 
     _tl_name, _tl_now, _tl_turn = "_set_multithreading_enabled", staticmethod(is_multithreading_enabled), staticmethod(_set_multithreading)
+    __call__ = _DecoratorContextManager.__call__
 
     def __init__(self, mode):
         _begin(self, mode)
