@@ -195,6 +195,31 @@ def test_scoped_to_a_package(tmp_path, monkeypatch):
     del sys.modules["wants_torch"]
 
 
+LATE = """
+def late():
+    import torch.nn, pickle
+    from torch.nn import functional as F
+    return torch, F, pickle, len([1])
+"""
+
+
+def test_functions_of_a_package_import_late(tmp_path, monkeypatch):
+    """Also beside PyTorch; what the package imports of others is theirs, and all is as before once it is undone."""
+    (tmp_path / "wants_torch_late.py").write_text(LATE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    real = type(sys)("torch")
+    monkeypatch.setitem(sys.modules, "torch", real)
+    with install_as_torch(packages=["wants_torch_late"]):
+        import wants_torch_late
+
+        torch, functional, other, n = wants_torch_late.late()
+        assert torch is torchlike_autograd and functional is torchlike_autograd.nn.functional and other is pickle and n == 1
+        assert sys.modules["torch"] is real and "torch.nn" not in sys.modules
+    with pytest.raises(ModuleNotFoundError, match=r"torch\.nn"):  # the one beside it has none
+        wants_torch_late.late()
+    del sys.modules["wants_torch_late"]
+
+
 def test_missing_names_say_so():
     with pytest.raises(AttributeError, match="no_such_name"):
         torchlike_autograd.no_such_name  # noqa: B018

@@ -1,12 +1,15 @@
 """`import torch` resolved to this package (layer 10).
 
 A finder at the front of `sys.meta_path` answers for `torch` and `torch.<module>` with our modules of the same path.  Nothing else is touched: no
-builtins, no frames.  Our public classes say meanwhile that they come from torch's modules: programs print and compare that.  `uninstall_as_torch` removes the
-finder and the entries of `sys.modules` that it made, and gives the classes their names back.
+builtins (but the modules of packages that are named have an `__import__` of their own), no frames.  Our public classes say meanwhile that they come from
+torch's modules: programs print and compare that.  `uninstall_as_torch` removes the finder and the entries of `sys.modules` that it made, and gives the classes
+their names back.
 """
 
 from __future__ import annotations
 
+import builtins
+import contextlib
 import functools
 import importlib
 import importlib.abc
@@ -90,10 +93,33 @@ def _exists(name):
 
 
 class _Scoped(importlib.abc.MetaPathFinder):
-    """Lets the modules of named packages see our torch while they are being imported."""
+    """Lets the modules of named packages see our torch while they are being imported, and by the imports in their functions later."""
 
     def __init__(self, packages):
-        self.packages = tuple(packages)
+        self.packages, self.swaps = tuple(packages), 0
+
+    @contextlib.contextmanager
+    def swapped(self):
+        """`torch` is ours, and then again what was there."""
+        held = {k: sys.modules.pop(k) for k in _torch_modules()}
+        finder = _Finder()
+        sys.meta_path.insert(0, finder)
+        self.swaps += 1
+        try:
+            yield
+        finally:
+            self.swaps -= 1
+            sys.meta_path.remove(finder)
+            for k in _torch_modules():
+                del sys.modules[k]
+            sys.modules.update(held)
+
+    def imported(self, name, globals=None, locals=None, fromlist=(), level=0):
+        """`__import__` of the modules."""
+        if level or self.swaps or self not in _active or not _is_torchs(name):
+            return builtins.__import__(name, globals, locals, fromlist, level)
+        with self.swapped():
+            return builtins.__import__(name, globals, locals, fromlist, level)
 
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] not in self.packages:
@@ -104,7 +130,7 @@ class _Scoped(importlib.abc.MetaPathFinder):
             spec = finder.find_spec(name, path, target)
             if spec is not None:
                 if spec.loader is not None:
-                    spec.loader = _During(spec.loader)
+                    spec.loader = _During(spec.loader, self)
                 return spec
         return None
 
@@ -112,30 +138,27 @@ class _Scoped(importlib.abc.MetaPathFinder):
 class _During(importlib.abc.Loader):
     """Runs a module body with `torch` swapped in, and puts back what was there."""
 
-    def __init__(self, loader):
-        self.loader = loader
+    def __init__(self, loader, scope):
+        self.loader, self.scope = loader, scope
 
     def create_module(self, spec):
         return self.loader.create_module(spec)
 
     def exec_module(self, module):
-        held = {k: sys.modules.pop(k) for k in _torch_modules()}
-        finder = _Finder()
-        sys.meta_path.insert(0, finder)
-        try:
+        vars(module)["__builtins__"] = {**vars(builtins), "__import__": self.scope.imported}
+        with self.scope.swapped():
             self.loader.exec_module(module)
-        finally:
-            sys.meta_path.remove(finder)
-            for k in _torch_modules():
-                del sys.modules[k]
-            sys.modules.update(held)
 
     def __getattr__(self, name):
         return getattr(self.loader, name)
 
 
 def _torch_modules():
-    return [k for k in sys.modules if k.partition(".")[0] in ("torch", "functorch")]
+    return [k for k in sys.modules if _is_torchs(k)]
+
+
+def _is_torchs(name):
+    return name.partition(".")[0] in ("torch", "functorch")
 
 
 def _name_as_torchs(module):
@@ -191,8 +214,8 @@ _active: list = []
 def install_as_torch(packages=None):
     """Make ``import torch`` mean this package, everywhere or only in modules of the named packages that are imported from now on.
 
-    Returns a context manager that undoes it.  Raises RuntimeError when PyTorch itself is already imported and no packages are named.  Inside named
-    packages only imports at module level are redirected.
+    Returns a context manager that undoes it.  Raises RuntimeError when PyTorch itself is already imported and no packages are named.  Their
+    imports by the statement are redirected, also those in functions; `importlib.import_module("torch.nn")` in a function is not.
     """
     if _active:
         raise RuntimeError("install_as_torch() is already in force; call uninstall_as_torch() first")
