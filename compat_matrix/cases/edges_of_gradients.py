@@ -208,6 +208,16 @@ def _(torch):
             total = (g ** 2).sum()
 
 
+@case("edges_of_gradients.second tangents beside NaN")
+def _(torch):
+    jacfwd, jacrev = torch.func.jacfwd, torch.func.jacrev
+    for bad in (float("nan"), float("inf")):
+        x = torch.tensor([1.0, bad, 5.0])
+        for name, outer, inner in (("forward over reverse", jacfwd, jacrev), ("reverse twice", jacrev, jacrev), ("forward twice", jacfwd, jacfwd),
+                                   ("reverse over forward", jacrev, jacfwd)):
+            yield f"{name}, {bad}", outer(inner(lambda x: (x * x).sum()))(x)
+
+
 @case("edges_of_gradients.weights of classes without a number")
 def _(torch):
     for weight in (INF, float("nan"), 0.0):
