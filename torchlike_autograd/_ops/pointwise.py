@@ -468,11 +468,11 @@ def _log_sum(x, y):
 
 
 def _complex_log_sum(x, y):
-    first = jnp.isnan(jnp.real(x)) | (jnp.real(x) > jnp.real(y))
+    first = jnp.isnan(jnp.real(x)) | (jnp.real(x) >= jnp.real(y))  # of equals too: which one says on which branch the result is
     top, low = jnp.where(first, x, y), jnp.where(first, y, x)
     real = jnp.real(top)
     same = jnp.isinf(real) & (real == jnp.real(low))
-    endless = jnp.where(real < 0, top, _log_of_endless(top, low))
+    endless = jnp.where(real < 0, low, _log_of_endless(top, low))
     return jnp.where(same, endless, top + jnp.log1p(jnp.exp(jnp.where(same, 0, low - top))))
 
 
