@@ -52,13 +52,12 @@ def check(tape, plan):
             raise _modified(tape, slot, tape.seen[slot], slot_table(tape.prefix)[slot][2], own)
     if plan.shown:
         _check_shown(tape, plan.shown)
-    stale = None
+    stale: dict = {}
     for slots, own in ((plan.kept, False), (() if tape.open else plan.results, True)):
         for slot in slots:
             if slot < 0 or not tape.open:  # what a closed tape computed and is data now counts its versions itself
                 seen = _seen_at(tape, slot)
                 if seen is not None and seen[0].n != seen[1] and not (own and seen[0] is DETACHED):
-                    stale = stale or {}
                     stale.setdefault(slot, (seen, own))
     if stale:
         slot = _read_first(tape, plan, stale)[1]

@@ -164,7 +164,7 @@ def _remembered(roots, targets, given, retain_graph, create_graph):
         return None
     if g is None:
         seed = _ones((), v.aval.dtype)._tl_v
-    elif not isinstance(g, Tensor) or sparse_gradients.is_sparse(g) or (seed := g._tl_value()).aval is not v.aval or may_share(known.step, v.tape):
+    elif not isinstance(g, Tensor) or sparse_gradients.is_sparse(g) or (seed := g._tl_value()).aval is not v.aval or may_share(known.step):
         return None
     if not v.tape.open:  # it was full
         return None

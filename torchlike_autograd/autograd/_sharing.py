@@ -45,24 +45,26 @@ def followed(place, g, targets, create_graph):
     return (place, g) if type(place) is Leaf else (start, given)
 
 
-def may_share(step, tape):
+def may_share(step):
     """Whether a cotangent may go through a step as it is, or as a view of itself."""
     form = step.form
     if step.kind != "op" or type(form) is not Form or step.mode == LEAF or step.wanted != (0,) or len(step.out_avals) != 1 or form.silent:
-        return False
-    return form.op.is_view or form.op.key == "_unsafe_view" or form.pullback((0,), (0,)).passes == (0,)
+        return False  # a Form of another type moves into or out of a level, or works inside of one
+    return _is_view(form) or form.pullback((0,), (0,)).passes == (0,)
+
+
+def _is_view(form):
+    return form.op.is_view or form.op.key == "_unsafe_view"
 
 
 def _back(step, tape, g):
     """The gradient of a step's one input as torch's formula for it gives it, where that is `g` or a view of it; else None."""
     form = step.form
-    if step.kind != "op" or type(form) is not Form or step.mode == LEAF or step.wanted != (0,) or len(step.out_avals) != 1:
-        return None  # a Form of another type moves into or out of a level, or works inside of one
-    if form.silent or observed(tape, step.first):
+    if observed(tape, step.first) or not may_share(step):
         return None
     shown = thread.state.grad and g._tl_needs  # in a graph, where it is seen which operators torch uses
-    if not (form.op.is_view or form.op.key == "_unsafe_view"):  # products and others whose last step is a view in torch bear its node's name
-        return g if form.pullback((0,), (0,)).passes == (0,) else None
+    if not _is_view(form):  # products and others whose last step is a view in torch bear its node's name
+        return g
     if form.node in _VIEWED or (form.node in _SQUEEZED and not shown):
         shape = form.avals[0].shape
         return g.view(shape) if view_strides(g.shape, g.stride(), shape) is not None else None
