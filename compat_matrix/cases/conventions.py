@@ -210,3 +210,181 @@ def _(torch):
            for k in ("mean", "prod") for s in (True, False)},
         "gather": (lambda x: x.gather(0, i([1, 1])), [1.0, 2.0, 3.0]), "take": (lambda x: x.take(i([3, -1])), [[1.0, 2.0], [3.0, 4.0]]),
         "cat with nothing": (lambda x, y: torch.cat([x, y]), [], [[1.0, 2.0, 3.0]])})
+
+
+@case("conventions.matrices")
+def _(torch):
+    """Linear algebra: what is read, what is free, what is singular."""
+    L, half = torch.linalg, [[4.0, 100.0], [1.0, 3.0]]
+    twice, singular, tall = [[2.0, 0.0], [0.0, 2.0]], [[1.0, 2.0], [2.0, 4.0]], [[1.0, 2.0], [3.0, 1.0], [0.5, 1.0]]
+    yield from _each(torch, {
+        **{f"eigvalsh of {u}": (lambda x, u=u: L.eigvalsh(x, UPLO=u), half) for u in "LU"}, "cholesky": (L.cholesky, half),
+        "cholesky, upper": (lambda x: L.cholesky(x, upper=True), [[4.0, 1.0], [100.0, 3.0]]),
+        "eigh": (lambda x: L.eigh(x).eigenvectors.abs(), [[2.0, 1.0], [1.0, 3.0]]), "eigenvalues, repeated": (L.eigvalsh, twice),
+        "eigenvectors, repeated": (lambda x: L.eigh(x).eigenvectors, twice), "singular values, repeated": (L.svdvals, twice),
+        "singular vectors, repeated": (lambda x: L.svd(x).U.abs(), twice), "qr": (lambda x: L.qr(x).R.abs(), tall),
+        "qr, r": (lambda x: L.qr(x, mode="r").R, tall), "qr, complete": (lambda x: L.qr(x, mode="complete").R, tall),
+        "svd, all vectors": (lambda x: L.svd(x, full_matrices=True).U[:, :2].abs(), tall), "pinv": (L.pinv, tall), "pinv, singular": (L.pinv, singular),
+        "matrix_exp": (L.matrix_exp, twice), "householder_product": (L.householder_product, tall, [0.5, 0.25]),
+        "no reflectors": (L.householder_product, tall, []), "lstsq": (lambda a, b: L.lstsq(a, b).solution, tall, [[1.0], [2.0], [0.5]]),
+        "slogdet": (lambda x: L.slogdet(x).logabsdet, half), "det": (L.det, half),
+        "solve": (L.solve, half, [1.0, 1.0]), "lu": (lambda x: L.lu(x).U, half),
+        "lu_unpack": (lambda x: torch.lu_unpack(*L.lu_factor(x))[1], half), "ormqr": (torch.ormqr, tall, [0.5, 0.25], [[1.0], [2.0], [0.5]]),
+        "ormqr of nothing": (torch.ormqr, [[], []], [], [[1.0], [2.0]])})
+    for name, f in {"cholesky": L.cholesky, "inv": L.inv, "solve": lambda a: L.solve(a, a)}.items():
+        yield f"{name}, singular", attempt(lambda: f(torch.tensor(singular, requires_grad=True)))
+    x = torch.tensor(half, dtype=torch.float64, requires_grad=True)
+    z = torch.tensor([[1 + 2j, 0.5j], [2.0, 3 - 1j]], requires_grad=True)
+    free = {"svd": lambda: L.svd(z).U.real.sum(), "eig": lambda: L.eig(z).eigenvectors.real.sum()}
+    for name, loss in free.items():
+        yield f"free phase of {name}", attempt(lambda: torch.autograd.grad(loss(), z))
+    p, _, _ = L.lu(x)
+    yield "P of lu", p, p.requires_grad, [t.dtype for t in (*L.lu_factor(x), L.ldl_factor(x.detach()).pivots, L.matrix_rank(x), L.lstsq(x, x).rank)]
+    yield "pivots", L.lu_factor(x).pivots
+    for name, info in {"inv_ex": lambda a: L.inv_ex(a), "cholesky_ex": lambda a: L.cholesky_ex(a), "solve_ex": lambda a: L.solve_ex(a, a)}.items():
+        yield name, info(torch.tensor(singular))[1]
+    yield "residuals", [tuple(L.lstsq(torch.tensor(a), torch.ones(len(a), 1)).residuals.shape) for a in (tall, singular)]
+    single, double = torch.ones(2, 2), torch.ones(2, 2, dtype=torch.float64)
+    for name, call in {"mm": torch.mm, "matmul": torch.matmul, "lerp": lambda a, b: torch.lerp(a, b, 0.5), "dot": lambda a, b: a[0].dot(b[0])}.items():
+        yield f"{name} of two dtypes", attempt(lambda: call(single, double))
+
+
+@case("conventions.flags")
+def _(torch):
+    """None, zeros, dtypes, names and flags."""
+    yield from _each(torch, {
+        "to": (lambda x, y: x.to(y), [1.0], [2.0]), "floor": (torch.floor, [1.5]), "copysign": (torch.copysign, [1.0], [2.0]),
+        "masked out": (lambda x, y: (x * y).masked_fill(torch.tensor([True]), 0.0), [1.0], [2.0]), "nothing": (torch.mul, [], []),
+        "add": (torch.add, [1.0], [2.0]), "sum": (torch.sum, [1.0]), "cat": (lambda x, y: torch.cat([x, y]), [1.0], [2.0]),
+        "p=0": (lambda x: torch.linalg.vector_norm(x, 0), [1.0]), "masked norm, p=0": (lambda x: torch.masked.norm(x, 0, dim=0), [1.0])})
+    single, double = torch.ones(2, requires_grad=True), torch.ones(3, 2, dtype=torch.float64, requires_grad=True)
+    yield "dtypes of gradients", torch.autograd.grad((single + double).sum(), (single, double)), torch.autograd.grad(single.double().sum(), single)
+    x = torch.tensor([[3.0, 1.0], [2.0, 4.0]], requires_grad=True)
+    named = {n: getattr(torch, n)(x, dim=1) for n in ("max", "min", "median", "nanmedian", "mode", "sort", "cummax", "cummin")}
+    named |= {"topk": x.topk(1), "kthvalue": x.kthvalue(1), "aminmax": torch.aminmax(x), "svd": torch.svd(x), "linalg.svd": torch.linalg.svd(x),
+              "slogdet": torch.linalg.slogdet(x), "qr": torch.linalg.qr(x), "frexp": torch.frexp(x), "eigh": torch.linalg.eigh(x), "lu": torch.linalg.lu(x),
+              "lu_factor": torch.linalg.lu_factor(x), "lstsq": torch.linalg.lstsq(x, x), "inv_ex": torch.linalg.inv_ex(x)}
+    for name, found in named.items():
+        yield name, type(found).__name__, [f for f in dir(found) if isinstance(getattr(found, f), torch.Tensor)], [(t.dtype, t.requires_grad) for t in found]
+    several = {"split": x.split(1), "chunk": x.chunk(2), "unbind": x.unbind(), "tensor_split": x.tensor_split(2), "meshgrid": torch.meshgrid(x[0], x[1]),
+               "broadcast_tensors": torch.broadcast_tensors(x, x), "nonzero": x.nonzero(as_tuple=True), "where": torch.where(x > 2)}
+    for name, found in several.items():
+        yield name, type(found).__name__, list(found)
+
+
+@case("conventions.promotion")
+def _(torch):
+    """Promotion of types, and integers."""
+    t, kinds = torch.tensor, (torch.bool, torch.uint8, torch.int8, torch.int32, torch.int64, torch.bfloat16, torch.float32, torch.float64, torch.complex64,
+                              torch.complex128)  # float16 meets complex in complex32, of which there are no tensors here: see promotion
+    of = {k: (t([2, 1]).to(k), t(2).to(k)) for k in kinds}
+    for a in kinds:
+        yield f"{a} with vectors", [(of[a][0] + of[b][0]).dtype for b in kinds]
+        yield f"{a} with 0-dim", [(of[a][0] * of[b][1]).dtype for b in kinds], [(of[a][1] * of[b][0]).dtype for b in kinds]
+        yield f"{a} with numbers", [attempt(lambda: of[a][0] + v) for v in (True, 2, 1.5, 1j)], [attempt(lambda: v - of[a][0]) for v in (True, 2, 1.5, 1j)]
+        calls = {"exp": torch.exp, "sqrt": torch.sqrt, "sin": torch.sin, "angle": torch.angle, "sum": torch.sum, "prod": torch.prod, "any": torch.any,
+                 "all": torch.all, "neg": torch.neg, "mean": torch.mean, "var": torch.var, "cumsum": lambda x: x.cumsum(0), "cumprod": lambda x: x.cumprod(0),
+                 "mean in float": lambda x: x.mean(dtype=torch.float64), "halved": lambda x: x / 2, "floored": lambda x: x // 2, "squared": lambda x: x ** 2,
+                 "to 2.0": lambda x: x ** 2.0, "clamped": lambda x: x.clamp(max=1.5), "chosen": lambda x: torch.where(x == 2, x, 2.5)}
+        for name, f in calls.items():
+            yield f"{name} of {a}", attempt(lambda: f(of[a][0]))
+        yield f"{a} in place", [attempt(lambda: of[a][0].clone().add_(v)) for v in (True, 2, 1.5, 1j, of[torch.float64][0], of[torch.complex64][1])]
+    for b in kinds[:-2]:
+        yield f"float16 with {b}", [t([1.0], dtype=torch.float16) + x for x in of[b]], [t(1.0, dtype=torch.float16) + x for x in of[b]]
+    i, f = t([7, -7, 0, 5]), t([7.0, -7.0, 0.0, -1.0])
+    calls = {"wrapped": lambda: t([1], dtype=torch.uint8) + 300, "bool less bool": lambda: t([True]) - t([True]), "less a bool": lambda: -t([True]),
+             "twice a bool": lambda: t([True]) * 2, "floor": lambda: i // 3, "trunc": lambda: i.div(3, rounding_mode="trunc"), "rest": lambda: i % -3,
+             "fmod": lambda: i.fmod(-3), "by 0": lambda: i // 0, "rest by 0": lambda: i % 0, "true by 0": lambda: i / 0, "float by 0": lambda: f // 0,
+             "rest by inf": lambda: f % INF, "to -1": lambda: i ** -1, "to tensors": lambda: i ** t([-1, 2, -1, 1]), "2 to tensors": lambda: 2 ** i,
+             "shifted out": lambda: t([1]) << 65, "shifted down": lambda: t([-5]) >> 1, "mul_": lambda: i.clone().mul_(1.5), "add_": lambda: t([True]).add_(1),
+             "never broadcast": lambda: t([1.0]).add_(f), "alpha": lambda: torch.add(i, i, alpha=1.5), "addcdiv": lambda: torch.addcdiv(i, i, i),
+             "where": lambda: torch.where(t([True, False]), 1, 2.5), "where of 0-dim": lambda: torch.where(t([True]), t([1.0]), t(2.0, dtype=torch.float64)),
+             "cat": lambda: torch.cat([t([1]), t([1.5])]), "stack": lambda: torch.stack([t(1), t(1.5)]), "equal": lambda: torch.equal(t([1]), t([1.0])),
+             "isclose": lambda: torch.isclose(t([1]), t([1.0])), "allclose": lambda: torch.allclose(t([1.0]), t([1.0], dtype=torch.float64)),
+             "empty": lambda: t([]), "scalar_tensor": lambda: torch.scalar_tensor(1), "arange": lambda: torch.arange(3.0), "full": lambda: torch.full((2,), 1),
+             "full of bool": lambda: torch.full((1,), True), "full of complex": lambda: torch.full((1,), 1j),
+             "linspace": lambda: torch.linspace(0, 10, 5, dtype=torch.int64), "atan2": lambda: torch.atan2(i, i), "logaddexp": lambda: torch.logaddexp(i, i),
+             "fft": lambda: torch.fft.fft(i)}
+    for name, call in calls.items():
+        yield name, attempt(call)
+
+
+@case("conventions.nothing")
+def _(torch):
+    """Empty and 0-dim inputs."""
+    L, F, of = torch.linalg, torch.nn.functional, lambda *shape: torch.zeros(*shape, requires_grad=True)
+    calls = {"cat": lambda a, b: torch.cat([a, b]), "mm": torch.mm, "addmm": lambda a, b, c: torch.addmm(a, b, c, beta=3.0), "det": L.det, "inv": L.inv,
+             "slogdet": lambda a: L.slogdet(a)[1], "vh": lambda a: L.svd(a)[2], "q": lambda a: L.qr(a, mode="complete")[0], "conv": F.conv1d,
+             "pool": lambda a: F.max_pool1d(a, 2), "average": lambda a: F.avg_pool1d(a, 2), "linear": F.linear, "matrix_exp": L.matrix_exp, "bmm": torch.bmm}
+    shapes = {"cat": [(0,), (2, 3)], "mm": [(2, 0), (0, 3)], "addmm": [(2, 3), (2, 0), (0, 3)], "det": [(0, 0)], "inv": [(0, 0)], "slogdet": [(0, 0)],
+              "vh": [(0, 3)], "q": [(3, 0)], "conv": [(0, 2, 4), (3, 2, 2)], "pool": [(0, 2, 4)], "average": [(0, 2, 4)], "linear": [(0, 3), (2, 3)],
+              "matrix_exp": [(2, 0, 0)], "bmm": [(0, 2, 3), (0, 3, 2)]}
+    for name, f in calls.items():
+        inputs = [of(*s) for s in shapes[name]]
+        yield name, attempt(lambda: f(*inputs)), attempt(lambda: torch.autograd.grad(f(*inputs).sum(), inputs, allow_unused=True))
+    point, j = torch.tensor(2.0, requires_grad=True), torch.tensor(0)
+    for d in (0, -1, 1):
+        at = {"sum": lambda: point.sum(d), "max": lambda: point.max(d), "sort": lambda: point.sort(d), "cumsum": lambda: point.cumsum(d),
+              "softmax": lambda: point.softmax(d), "squeeze": lambda: point.squeeze(d), "flip": lambda: point.flip(d), "gather": lambda: point.gather(d, j),
+              "index_select": lambda: point.index_select(d, j), "topk": lambda: point.topk(1, d), "movedim": lambda: point.movedim(d, 0),
+              "cat": lambda: torch.cat([point, point], d), "unbind": lambda: point.unbind(d), "tensor_split": lambda: point.tensor_split(1, d),
+              "unsqueeze": lambda: point.unsqueeze(d), "prod": lambda: point.prod(d), "var": lambda: point.var(d), "argmax": lambda: point.argmax(d),
+              "logsumexp": lambda: point.logsumexp(d), "roll": lambda: point.roll(1, d), "transpose": lambda: point.transpose(d, 0)}
+        for name, call in at.items():
+            yield f"{name} at {d}", attempt(call)
+    refused = {"matmul": lambda: point @ point, "diag": lambda: torch.diag(point), "len": lambda: len(point), "t[0]": lambda: point[0],
+               "nonzero": lambda: torch.tensor(True).nonzero(), "iter": lambda: list(point), "t()": lambda: point.t()}
+    for name, call in refused.items():
+        yield name, attempt(call)
+
+
+@case("conventions.second_derivatives")
+def _(torch):
+    """Second derivatives at special points (the rest stands beside its first ones)."""
+    F = torch.nn.functional
+    yield from _each(torch, {
+        **{n: (getattr(F, n), [-3.0, -1.0, 0.0, 1.0, 3.0, 25.0]) for n in ("relu", "leaky_relu", "elu", "silu", "gelu", "hardswish", "softplus", "mish")},
+        **{n: (getattr(F, n), [1.0, -1.0, 0.0], [0.0, 0.0, 0.0]) for n in ("l1_loss", "smooth_l1_loss", "huber_loss", "mse_loss")},
+        "abs": (torch.abs, [0.0, 1.0]), "amax": (torch.amax, TIE), "max": (torch.max, TIE), "clamp": (lambda x: x.clamp(0, 1), [0.0, 1.0, 2.0]),
+        "prod": (torch.prod, [0.0, 2.0, 3.0]), "cumprod": (lambda x: x.cumprod(0), [2.0, 0.0, 3.0]), "x**1": (lambda x: x ** 1, [0.0, 2.0]),
+        "pow": (torch.pow, [0.0], [2.0]), "sqrt": (torch.sqrt, [0.0]), "hypot": (torch.hypot, [0.0], [0.0]), "atan2": (torch.atan2, [0.0], [0.0]),
+        "sinc": (torch.sinc, [0.0]), "dist": (torch.dist, [1.0, 2.0], [1.0, 2.0]), "vector_norm": (torch.linalg.vector_norm, [0.0, 0.0]),
+        "std": (torch.std, [1.0, 1.0]), "where": (lambda x: torch.where(x > 0, x * x, x ** 3), [0.0, 2.0])})
+
+
+@case("conventions.refusals")
+def _(torch):
+    """Errors of autograd itself; what was refused once is refused again."""
+    def leaf():
+        return torch.tensor([1.0, 2.0], requires_grad=True)
+
+    def twice():
+        loss = leaf().exp().sum()
+        loss.backward()
+        loss.backward()
+
+    def written(changed):
+        x = leaf()
+        out = changed(x)
+        out.sum().backward()
+
+    def after(x):
+        y = x.exp()
+        out = y * 2
+        y.add_(1)
+        return out
+
+    calls = {
+        "integers": lambda: torch.tensor([1], requires_grad=True), "integers, later": lambda: torch.tensor([1]).requires_grad_(),
+        "a leaf in place": lambda: leaf().add_(1), "a view of a leaf in place": lambda: leaf()[0].add_(1), "a leaf's place": lambda: leaf().__setitem__(0, 1.0),
+        "numpy": lambda: leaf().numpy(), "numpy of conj": lambda: torch.tensor([1j]).conj().numpy(), "no scalar": lambda: leaf().backward(),
+        "a complex scalar": lambda: (leaf() * 1j).sum().backward(), "twice": twice, "written": lambda: written(after),
+        "unused": lambda: torch.autograd.grad(leaf().sum(), leaf()), "no graph": lambda: torch.tensor([1.0]).sum().backward(),
+        "no tensors": lambda: torch.autograd.backward([]), "another shape": lambda: leaf().exp().backward(torch.ones(3)),
+        "another length": lambda: torch.autograd.backward([leaf().sum()], [None, None]), "a frozen result": lambda: leaf().exp().requires_grad_(False),
+        "a gradient of another shape": lambda: setattr(leaf(), "grad", torch.ones(3)), "a gradient of another dtype": lambda: setattr(leaf(), "grad",
+        torch.ones(2, dtype=torch.float64)), "no tensor": lambda: setattr(leaf(), "grad", 1.0), "retain_grad": lambda: torch.ones(1).retain_grad(),
+        "deepcopy": lambda: __import__("copy").deepcopy(leaf().exp()), "hook": lambda: torch.ones(1).register_hook(print), "truth": lambda: bool(leaf()),
+        "item": lambda: leaf().item(), "inputs": lambda: leaf().sum().backward(inputs=[]), "no such input": lambda: leaf().sum().backward(inputs=[leaf().exp()])}
+    for name, call in calls.items():
+        yield name, attempt(call), attempt(call)

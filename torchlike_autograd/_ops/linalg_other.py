@@ -109,12 +109,10 @@ def linalg_qr(A, *, mode="reduced"):
     if mode == "r":
         factor = _refusing(lambda a: (_of_nothing(a, mode) if a.size == 0 else reduced(a))[1], _WITHOUT_Q)
         return jnp.zeros((0,), A.dtype), factor(A)
-    if A.size == 0:
-        return _of_nothing(A, mode)
     if mode == "complete" and A.shape[-2] > A.shape[-1]:
-        q, r = _refusing(lambda a: tuple(lapack.qr(a, full_matrices=True)), _COMPLETE)(A)
+        q, r = _refusing(lambda a: _of_nothing(a, mode) if a.size == 0 else tuple(lapack.qr(a, full_matrices=True)), _COMPLETE)(A)
         return q, jnp.triu(r)
-    return reduced(A)
+    return _of_nothing(A, mode) if A.size == 0 else reduced(A)
 
 
 # Reflections
