@@ -1,5 +1,5 @@
 """What the op table is asked beyond values and gradients: forward mode, dtype rules, every public name, in-place twins, `out=`, views, how results
-lie in memory, the random stream.
+lie in memory, maps (`torch.func.vmap`), the random stream.
 
 `observe(torch, entry, paths)` asks either module; `python -m compat_matrix columns record` stores torch's answers (real torch), `python -m compat_matrix
 columns` compares.
@@ -9,7 +9,7 @@ import json
 import warnings
 from functools import cache
 
-from compat_matrix import draws, names, ops, signatures
+from compat_matrix import draws, mapped, names, ops, signatures
 from compat_matrix.compare import differences
 from compat_matrix.observe import attempt, encode, look
 
@@ -18,7 +18,7 @@ DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8"
 DUALS = 3  # calls asked in forward mode
 LAYOUTS = 4  # calls asked with tensors that lie otherwise in memory
 SEEDS = (0, 42)
-COLUMNS = ("forward mode", "dtype rules", "names", "twin", "out=", "views", "layouts", "random stream")
+COLUMNS = ("forward mode", "dtype rules", "names", "twin", "out=", "views", "layouts", "vmap", "random stream")
 
 
 def published():
@@ -57,6 +57,7 @@ def observe(torch, entry, paths):
     seen["out="] = answer(into, call)
     seen["views"] = answer(aliasing, call)
     seen["layouts"] = {kind: [answer(lying, c, change) for c in entry["calls"][:LAYOUTS]] for kind, change in LIES.items()}
+    seen["vmap"] = [answer(under_map, c, bool(i % 2)) for i, c in enumerate(entry["calls"][:mapped.CALLS])]
     seen["random stream"] = [ask(lambda c=c: stream(torch, entry["path"], c)) for c in entry["calls"]] if drew else "fixed"
     return json.loads(json.dumps(seen))
 
@@ -224,6 +225,11 @@ def lying(torch, path, call, change):
     return [list(o.stride()) if isinstance(o, torch.Tensor) else None for o in parts(out)]
 
 
+def under_map(torch, path, call, last):
+    """The call over a batch, which lies in the last dim or the first."""
+    return mapped.mapped(torch, path, lambda change: built(torch, call, change), last)
+
+
 def has_drawn(torch, seed):
     """Whether the generator has gone on since a seed."""
     after = torch.rand(1).item()
@@ -261,7 +267,7 @@ def empty(column, answer):
     """Whether an answer says that there is nothing to compare."""
     if not answer:
         return True
-    if column == "forward mode":
+    if column in ("forward mode", "vmap"):
         return all(a == "none" for a in answer)
     if column == "random stream":
         return answer == "fixed"

@@ -20,7 +20,7 @@ from compat_matrix.run import BAD, counts
 FOLDER = Path(__file__).parent
 FILE, PAGE = FOLDER / "MATRIX.md", FOLDER / "MATRIX.html"
 COLUMNS = ("signature", "value", "nodes", "first", "second", "errors", "dtype rules", "forward mode", "names", "twin", "out=", "views", "layouts",
-    "random stream", "lowers for CUDA", "lowers for TPU", "sharded", "spread")
+    "vmap", "random stream", "lowers for CUDA", "lowers for TPU", "sharded", "spread")
 EXPLAINED = {
     "signature": "what each of its names takes",
     "value": "result of every sample", "nodes": "names of grad_fn", "first": "first derivative", "second": "second derivative",
@@ -28,6 +28,7 @@ EXPLAINED = {
     "dtype rules": "dtype of the result for ten dtypes", "forward mode": "tangents", "names": "every other public name", "twin": "the name with _",
         "out=": "written into a given tensor",
     "views": "aliasing, strides, offsets", "layouts": "strides of results where operands lie otherwise",
+    "vmap": "results, gradients and tangents under `torch.func.vmap`, over the first dim and the last",
     "random stream": "values, gradients and the next number after a seed",
         "lowers for CUDA": "jax.export of forward and pullback",
         "lowers for TPU": "jax.export of forward and pullback",

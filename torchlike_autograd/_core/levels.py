@@ -80,6 +80,11 @@ def mapped_by_innermost(v):
     return False
 
 
+def mapping():
+    """Whether a map runs."""
+    return any(lv.kind == MAP for lv in running())
+
+
 def mapped_among(ts):
     """Whether any of these is a tensor that a map goes over."""
     return bool(running()) and any(mapped(t._tl_value()) is not None for t in ts if hasattr(t, "_tl_value"))

@@ -23,7 +23,7 @@ from .._tensor import Tensor, from_array, wrap
 
 def by_device(key) -> bool:
     """Whether a device draws the numbers of its tensors itself, here and now."""
-    return config.get("random") == "device" and key.startswith(devices.ACCELERATORS) and not any(lv.kind == levels.MAP for lv in levels.running())
+    return config.get("random") == "device" and key.startswith(devices.ACCELERATORS) and not levels.mapping()
 
 
 def own_generator(key):

@@ -168,8 +168,9 @@ _rrelu = named("rrelu_with_noise")
 @composite("torch.nn.functional.rrelu")
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """Leaky relu; in training the slope of each negative element is drawn from [lower, upper)."""
-    if levels.running() and any(lv.kind == levels.MAP for lv in levels.running()):
-        raise RuntimeError(f"vmap: we do not yet support aten::rrelu{'_' * bool(inplace)}. Please file an issue")
+    if levels.mapping():
+        taken_apart = "" if levels.running()[-1].kind == levels.MAP else "_with_noise"
+        raise RuntimeError(f"vmap: we do not yet support aten::rrelu{taken_apart}{'_' * bool(inplace)}. Please file an issue")
     if isinstance(lower, complex) or isinstance(upper, complex):
         raise cannot_hold(dtypes.float64)
     handed("torch.rrelu_" if inplace else "torch.rrelu", input, lower, upper, training)

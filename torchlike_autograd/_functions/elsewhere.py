@@ -15,6 +15,7 @@ from .._core.saying import warn
 from .._core.shapes import wrap_dim
 from .._core.words import type_name
 from .._tensor import Tensor, from_array
+from .by_example import by_example
 from .convert import cast
 from .norm import into
 
@@ -320,6 +321,7 @@ def tensor_hash(self, dim=None, *, keepdim=False, mode=0):
 
 
 @composite("torch.hash_tensor")
+@by_example
 def hash_tensor(input, dim=None, *, keepdim=False, mode=0, out=None):
     """The bits of all elements, as those of a float64 or int64, joined by exclusive or; over dims where they are given."""
     if not isinstance(mode, int):

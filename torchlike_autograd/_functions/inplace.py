@@ -198,6 +198,9 @@ def split_with_sizes_copy(input, split_sizes, dim=0, *, out=None):
 @published("as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None)")
 def as_strided_scatter(input, src, size, stride, storage_offset=None):
     """`input` with the elements of a geometry of its memory replaced, which is that of its storage where it is a view."""
+    if levels.mapped_among((input, src)):
+        raise RuntimeError("Error: aten::as_strided_scatter requires special handling, and does not yet have a batching rule. "
+                           "Feel free to file a github issue!")
     if input.is_contiguous() and not input.storage_offset():
         statics = (("size", tuple(size)), ("stride", tuple(stride)), ("storage_offset", storage_offset))
         return run(spec_of(OPS["as_strided_scatter"], statics, ("T", "T")), (input, src))

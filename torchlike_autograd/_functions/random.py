@@ -152,7 +152,7 @@ def _source(generator, maps=False, out=None, key="cpu"):
     """The generator to draw from for a device; one of its own where `out` refuses the numbers, for which nothing is drawn."""
     if out is not None:
         key = out._tl_v.aval.device
-    if out is not None and any(lv.kind == levels.MAP for lv in levels.running()):
+    if out is not None and levels.mapping():
         raise RuntimeError("vmap: We do not support calling out variants of random operations inside of vmap. Please use non-out variants as a workaround")
     if out is not None and out._tl_needs and thread.state.grad:
         return _copied(_chosen(generator, key))
