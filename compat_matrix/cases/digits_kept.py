@@ -41,3 +41,10 @@ def _(torch):
     yield "others alone", found((3,), (2,), 0)
     with torch.no_grad():
         yield "without", torch.arange(12.0)[1::2].requires_grad_().as_strided((3,), (2,), 0)
+
+
+@case("digits_kept.bessel")
+def _(torch):
+    x = torch.tensor([5.2, 6.3, 7.123], dtype=torch.float64)
+    for name in ("j0", "j1", "y0", "y1"):
+        yield name, getattr(torch.special, f"bessel_{name}")(x)

@@ -90,3 +90,11 @@ def _(torch):
         x = lower.to(dtype).requires_grad_()
         yield f"gradient {dtype}", torch.autograd.grad(torch.linalg.eigvalsh(x).square().sum(), x)
     yield "cholesky", torch.linalg.cholesky(lower), torch.linalg.cholesky(upper, upper=True)
+
+
+@case("nothing_to_compute.determinants_under_maps")
+def _(torch):
+    for name, f in {"det": torch.linalg.det, "slogdet": lambda a: torch.linalg.slogdet(a)[1], "logdet": torch.logdet}.items():
+        for shape in ((3, 0, 0), (0, 2, 2), (0, 0)):
+            x = torch.zeros(2, *shape, dtype=torch.float64)
+            yield f"{name} of {shape}", torch.vmap(f)(x), torch.vmap(torch.func.grad(lambda a: f(a).sum()))(x), torch.vmap(lambda a: torch.func.jvp(f, (a,), (a,))[1])(x)

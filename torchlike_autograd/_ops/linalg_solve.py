@@ -55,8 +55,8 @@ def _lu_for_det(a):
 
 # det
 
-def _of_no_matrices(a):
-    """A number for each matrix where there is none; a sum, because JAX maps no product of nothing under a gradient."""
+def _of_nothing(a):
+    """0 for each matrix where none has an element; made of the matrices, because JAX maps no result under a gradient that does not follow from them."""
     return total(a * a, (a.ndim - 2, a.ndim - 1))
 
 
@@ -76,8 +76,8 @@ def _cofactors(a):
 
 @partials(lambda t, out, a: total(_cofactors(a) * t, (a.ndim - 2, a.ndim - 1)))
 def _determinant(a):
-    if 0 in a.shape[:-2]:
-        return _of_no_matrices(a)
+    if a.size == 0:
+        return 1 + _of_nothing(a)
     factors, pivots, _ = _lu_for_det(a)
     return jnp.prod(diagonal(factors), axis=-1) * _parity(pivots).astype(a.dtype)
 
@@ -103,8 +103,8 @@ def _linalg_det(A):
 
 @jax.custom_jvp
 def _sign_and_log(a):
-    if 0 in a.shape[:-2]:
-        return _of_no_matrices(a), jnp.real(_of_no_matrices(a))
+    if a.size == 0:
+        return 1 + _of_nothing(a), jnp.real(_of_nothing(a))
     factors, pivots, _ = _lu_for_det(a)
     d = diagonal(factors)
     size = jnp.abs(d)
