@@ -202,3 +202,27 @@ def _(torch):
     for size in ((0, 0, 4), (0, 2, 4), (2, 0, 4), (2, 2, 0)):
         n = torch.zeros(size[1], dtype=torch.long)
         yield f"{size}", raises(lambda: torch.nn.functional.ctc_loss(torch.ones(size), none, n, n, reduction="none"))
+
+
+@case("losses.tangents_of_weights")
+def _(torch):
+    """Weights of losses have tangents where a step of the loss has a formula for them."""
+    F, fw = torch.nn.functional, torch.autograd.forward_ad
+    x, w = torch.tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.5]], dtype=torch.float64), torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
+    tx, tw = torch.tensor([[1.0, 2.0, -1.0], [0.5, 1.0, 2.0]], dtype=torch.float64), torch.tensor([0.5, 0.25, 1.0], dtype=torch.float64)
+    y, p = torch.tensor([2, 0]), torch.tensor([[0.25, 1.0, 0.5], [0.0, 0.75, 0.5]], dtype=torch.float64)
+    losses = {"nll": lambda a, b: F.nll_loss(a, y, b), "cross_entropy": lambda a, b: F.cross_entropy(a, y, b, reduction="sum"),
+              "smoothed": lambda a, b: F.cross_entropy(a, y, b, label_smoothing=0.2), "probabilities": lambda a, b: F.cross_entropy(a, p, b),
+              "binary": lambda a, b: F.binary_cross_entropy(a.sigmoid(), p, b), "logits": lambda a, b: F.binary_cross_entropy_with_logits(a, p, b),
+              "pos_weight": lambda a, b: F.binary_cross_entropy_with_logits(a, p, pos_weight=b)}
+
+    def tangent(f, *pairs):
+        with fw.dual_level():
+            return fw.unpack_dual(f(*[v if t is None else fw.make_dual(v, t) for v, t in pairs])).tangent
+
+    for name, f in losses.items():
+        for which, pairs in {"both": ((x, tx), (w, tw)), "weights": ((x, None), (w, tw)), "input": ((x, tx), (w, None))}.items():
+            yield f"{name}: {which}", attempt(lambda: tangent(f, *pairs))
+        yield f"{name}: jvp", attempt(lambda: torch.func.jvp(f, (x, w), (tx, tw)))
+        yield f"{name}: jvp of jvp", attempt(lambda: torch.func.jvp(lambda a, b: torch.func.jvp(f, (a, b), (tx, tw))[1], (x, w), (tx, tw)))
+        yield f"{name}: grad", attempt(lambda: torch.func.grad(f, (0, 1))(x, w))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .._core import dtypes, shapes
+from .._core import dtypes, levels, shapes
 from .._core.composite import COMPOSITES, composite, named
 from .._core.dispatch import run
 from .._core.dtypes import FLOAT
@@ -65,6 +65,12 @@ def fixed(function, **inputs):
             if isinstance(x, Tensor) and x._tl_needs:
                 raise RuntimeError(
                     f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot have requires_grad True.")
+
+
+def _one_tangent(input, **inputs):
+    """Refuse tangents of inputs that have no formula beside that of `input`, as PyTorch does."""
+    if any(isinstance(x, Tensor) and levels.dual(x._tl_value()) for x in inputs.values()) and levels.dual(input._tl_value()):
+        raise RuntimeError("Setting a forward grad that itself has a forward gradient at the same level0 is not supported.")
 
 
 def shown(t):
@@ -306,6 +312,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
         raise ValueError(f"Using a target size ({shown(target)}) that is different to the input size ({shown(input)}) is deprecated. "
                          "Please ensure they have the same size.")
     fixed("binary_cross_entropy", weight=weight)
+    _one_tangent(input, weight=weight)
     if weight is not None and weight.size() != target.shape:
         weight = named("expand")(weight, broadcast_shapes(target.shape, weight.shape))
     return named("binary_cross_entropy")(input, target, weight, code)
@@ -319,16 +326,33 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
         raise ValueError(f"Target size ({shown(target)}) must be the same as input size ({shown(input)})")
     if target.dtype.category < FLOAT <= input.dtype.category:
         raise RuntimeError(f"result type {input.dtype.char_name} can't be cast to the desired output type {target.dtype.char_name}")
-    fixed("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
-    return named("binary_cross_entropy_with_logits")(input, target, weight, pos_weight, code)
+    return _of_logits(input, target, weight, pos_weight, code)
 
 
 @composite("torch.binary_cross_entropy_with_logits")
 def binary_cross_entropy_with_logits_(input, target, weight=None, pos_weight=None, reduction=0):
     """The binary cross entropy of sigmoid(input); nothing is reduced unless asked, and shapes broadcast."""
+    return _of_logits(input, target, weight, pos_weight, reduction)
+
+
+def _of_logits(input, target, weight, pos_weight, code):
     if isinstance(input, Tensor) and isinstance(target, Tensor):
+        if levels.transforming():
+            return _taken_apart(input, target, weight, pos_weight, code)
         fixed("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
-    return named("binary_cross_entropy_with_logits")(input, target, weight, pos_weight, reduction)
+        _one_tangent(input, weight=weight, pos_weight=pos_weight)
+    return named("binary_cross_entropy_with_logits")(input, target, weight, pos_weight, code)
+
+
+def _taken_apart(input, target, weight, pos_weight, code):
+    """What PyTorch computes inside torch.func's transformations: of ordinary operators, with derivatives in the weights too."""
+    minus = _neg(input)
+    most = named("clamp_min")(minus, 0)
+    softplus = _add(_log(_add(_exp(_neg(most)), _exp(_sub(minus, most)))), most)
+    if pos_weight is not None:
+        softplus = _mul(softplus, _add(_mul(target, _sub(pos_weight, 1)), 1))
+    loss = _add(_mul(_neg(_sub(target, 1)), input), softplus)
+    return reduce_by(loss if weight is None else _mul(loss, weight), code)
 
 
 @composite("torch.kl_div")

@@ -150,6 +150,8 @@ class Lifted(Form):
         have = [list(levels_of(a)) for a in self.avals]
         missing = [[lv for lv in levels_of(b) if lv not in h] for b, h in zip(self.base.avals, have)]
         flat = [_expanded(x, h, m) for x, h, m in zip(flat, have, missing)]
+        if getattr(self.base.op, "tangent", None) is None:  # a rule of the operator's own knows what to do with all tangents
+            flat, have = self._primals(flat, have, [i for i in range(len(flat)) if i not in self.diff_in])
         duals = sum(lv[2] == DUAL for lv in self.mapped)
         run = forward(self.base, duals) if duals else calling(self.base)
         return tuple(_run(run, self.mapped, [sorted((*h, *m)) for h, m in zip(have, missing)], [levels_of(a) for a in self.out_avals],
@@ -165,16 +167,20 @@ class Lifted(Form):
 
     def guard(self, *flat):
         """The largest of the codes."""
-        own = [levels_of(b) for b in self.base.avals]
         only = tuple(lv for lv in self.mapped if lv[2] == MAP)
-        have, flat = [list(levels_of(a)) for a in self.avals], list(flat)
-        for lv in [lv for lv in self.mapped if lv[2] == DUAL]:  # primals alone are checked
-            for i, h in enumerate(have):
-                if lv in h and lv not in own[i]:
-                    flat[i] = jax.lax.index_in_dim(flat[i], 0, h.index(lv), keepdims=False)
-                    h.remove(lv)
-        code = _run(lambda *xs: [self.base.guard(*xs)], only, have, [only], own, flat)[0]
+        flat, have = self._primals(flat, [list(levels_of(a)) for a in self.avals], range(len(flat)))  # they alone are checked
+        code = _run(lambda *xs: [self.base.guard(*xs)], only, have, [only], [levels_of(b) for b in self.base.avals], flat)[0]
         return jnp.max(code)
+
+    def _primals(self, flat, have, which):
+        """The arrays and their levels, some of them without tangents."""
+        flat, have = list(flat), [list(h) for h in have]
+        for lv in [lv for lv in self.mapped if lv[2] == DUAL]:
+            for i in which:
+                if lv in have[i] and lv not in levels_of(self.base.avals[i]):
+                    flat[i] = jax.lax.index_in_dim(flat[i], 0, have[i].index(lv), keepdims=False)
+                    have[i].remove(lv)
+        return flat, have
 
     def __repr__(self):
         return f"{self.base!r} over {', '.join(f'{k}:{n}' for k, n, _ in self.mapped)}"

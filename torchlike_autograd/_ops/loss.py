@@ -290,22 +290,22 @@ def nll_loss2d_forward(self, target, weight, *, reduction, ignore_index):
 
 
 @op("_smoothed_nll(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, float label_smoothing) -> Tensor", node="AddBackward0",
-    names=(), opmath=True, lift=("label_smoothing",), nondiff=("target", "weight"),
+    names=(), opmath=True, lift=("label_smoothing",), nondiff=("target",),
     samples=[call(real(3, 4), _TARGET, None, 1, -100, 0.1), call(real(3, 4), _TARGET, real(4, low=0.0, grad=False), 2, 0, 0.1)], **_TARGETS, kinks=SMOOTH)
 def _smoothed_nll(self, target, weight, *, reduction, ignore_index, label_smoothing):
-    """(1 - s) times the loss of the targets plus s times the mean loss over all classes."""
+    """(1 - s) times the loss of the targets, of which weights have no derivative, plus s times the mean loss over all classes."""
     _check_classes(self, target, weight)
     if reduction == _MEAN and weight is not None and not is_int64(target):
         raise RuntimeError("gather(): Expected dtype int32/int64 for index")
     flat = self.ndim == 1
     logp, target = (self[None], target.reshape(1)) if flat else (self, target)
-    hard, whole = _nll(logp, target, weight, reduction, ignore_index)
+    hard, _ = _nll(logp, target, None if weight is None else jax.lax.stop_gradient(weight), reduction, ignore_index)
     spread = -total(logp if weight is None else logp * _along(weight, logp.ndim, 1), (1,))
     spread = jnp.where(target != ignore_index, spread, 0)
     if reduction != _NONE:
         spread = total(spread, tuple(range(spread.ndim)))
     if reduction == _MEAN:
-        spread = spread / whole
+        spread = spread / total(_of_target(logp, target, weight, ignore_index)[1], tuple(range(target.ndim)))
     out = (1 - label_smoothing) * hard + spread * (label_smoothing / logp.shape[1])
     return out.reshape(()) if flat else out
 
