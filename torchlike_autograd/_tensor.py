@@ -464,7 +464,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
         out._tl_cell, out._tl_at, out._tl_counter, out._tl_laid = cell, cell.n, self._tl_counter, self._tl_laid
         if self._tl_view is not None:
             out._tl_view = View(None, self._tl_view.chain, "default")
-        return out
+        return out._tl_count_anew() if self._tl_counter.inference else out
 
     def detach_(self):
         """Drop this tensor's history in place; nothing in inference mode and of an inference tensor, as in torch."""
@@ -489,10 +489,14 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def _tl_uncounted(self):
         """A tensor without history over the same memory, with versions of its own."""
         out = Tensor.detach(self)
-        out._tl_counter = Counter() if not is_inference(self) else InferenceCounter() if thread.state.inference else DataCounter()
-        out._tl_v = another(out._tl_v)
-        mark_as(out._tl_v, (out._tl_counter, 0))
-        return out
+        return out if out._tl_counter.inference else out._tl_count_anew()
+
+    def _tl_count_anew(self):
+        """Count versions of this alias, just made, apart from those of the tensor that it was made of; gives it back."""
+        self._tl_counter = Counter() if not is_inference(self) else InferenceCounter() if thread.state.inference else DataCounter()
+        self._tl_v = another(self._tl_v)
+        mark_as(self._tl_v, (self._tl_counter, 0))
+        return self
 
     @property
     def data(self):

@@ -102,3 +102,18 @@ def _(torch):
     with torch.inference_mode():
         loss.backward()
     yield "seen", seen, x.grad, x.grad.is_inference()
+
+
+@case("inference_outside.detached")
+def _(torch):
+    """What an inference tensor is detached to counts versions of its own, outside of the mode, and may be written."""
+    for needs in (False, True):
+        with torch.inference_mode():
+            c = torch.ones(3, requires_grad=needs)
+            inside = c.detach()
+        d = c.detach()
+        yield f"version {needs}", d._version, raises(lambda d=inside: d._version), raises(lambda d=inside: d.add_(1))
+        d.add_(1)
+        yield f"written {needs}", d._version, state(torch, d), c, raises(lambda c=c: c.add_(1)), raises(lambda c=c: c._version)
+        d.mul_(torch.full((3,), 2.0, requires_grad=True))
+        yield f"with a history {needs}", state(torch, d), c, c.view(3, 1).detach().zero_(), c

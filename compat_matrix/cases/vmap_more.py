@@ -103,3 +103,14 @@ def _(torch):
     out = torch.vmap(lambda a: (kept.append(a * 2), a.sum())[1])(x)
     yield "result", out, kept[0].shape, kept[0].dim()
     yield "used", raises(lambda: kept[0] + 1), raises(lambda: kept[0].sum()), raises(lambda: torch.add(x, kept[0]))
+
+
+@case("vmap_more.places of fractional pooling")
+def _(torch):
+    """Windows at random places are drawn as other numbers are: refused, the same or others for each example."""
+    images = torch.arange(3 * 9 * 8 * 7.0).reshape(3, 1, 9, 8, 7).sin()
+    for dims in (2, 3):
+        pool, sizes = getattr(torch.nn.functional, f"fractional_max_pool{dims}d"), (3,) * dims
+        for randomness in ("error", "same", "different"):
+            torch.manual_seed(3)
+            yield f"{dims} dims, {randomness}", raises(lambda: torch.vmap(lambda x: pool(x, 2, output_size=sizes), randomness=randomness)(images)), torch.rand(1)

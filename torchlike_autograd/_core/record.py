@@ -560,7 +560,7 @@ class InferenceCounter(Counter):
 
 
 class DataCounter(Counter):
-    """The counter of the `data` of an inference tensor, which torch counts anew."""
+    """The counter of the `data` of an inference tensor and of what it was detached to, outside of the mode: torch counts anew, and lets them be written."""
 
     __slots__ = ()
     inference = True

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 
-from .._core import dtypes, rng, rng_draws
 from .._core.composite import composite, named
-from .._core.nothing import numbers
 from .._core.record import thread
 from .._core.spread import beside
 from .._core.words import type_name
 from .._ops import pool as _pool_ops
 from .._ops.memory import channels_order, dense
-from .._tensor import Tensor, from_array
+from .._tensor import Tensor
 from .arguments import handed
+from .random import rand
 
 _ops = _pool_ops
 _unsqueeze, _squeeze = named("unsqueeze"), named("squeeze")
@@ -334,11 +333,7 @@ for _n in (1, 2, 3):
 
 def _samples(input, n):
     planes = (1, input.shape[0]) if input.ndim == n + 1 else tuple(input.shape[:2])
-    if input.dtype.category < dtypes.FLOAT:
-        raise NotImplementedError(f"\"check_uniform_bounds\" not implemented for '{input.dtype.char_name}'")
-    drawn = numbers(input._tl_v.aval.device, (*planes, n), input.dtype, lambda shape: rng_draws.uniform(
-        rng.of_device(input._tl_v.aval.device).on_host(), shape, input.dtype.np, 0.0, 1.0))
-    return from_array(drawn, input.dtype, like=input)
+    return rand(*planes, n, dtype=input.dtype, device=input.device)
 
 
 def _fractional(n):
