@@ -6,7 +6,7 @@ from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor, wrap
 from .._tensor_members import pin_layout
-from . import sparse_gradients
+from . import levels, sparse_gradients
 from .hooks import shown
 from .record import GRAD, INFERENCE, LOCK, NOGRAD, record_op, thread
 from .shapes import contiguous_strides
@@ -31,6 +31,8 @@ def accumulate(leaf, g, p):
         g = p.made([another(g)])[0]
     elif g.needs and not p.create_graph:
         g = as_detached(g)
+    if first and p.levels and not p.create_graph and "forward_ad" in thread.state.extra:
+        g = levels.primal(g)  # a first gradient comes without a tangent; what is added to it later brings its own
     if native is not None and not p.create_graph and type(g) is not SparseValue:
         native.accumulate(leaf, g)
     else:

@@ -254,7 +254,10 @@ def _run_pull(p, tape, step, wanted, outs):
             if found:
                 return _record_looking(p, tape, other, [outs[i] for i in given], _inputs_at(tape, with_own, other))
     gs, ins = [outs[i] for i in given], _inputs_at(tape, step, pull)
-    return _sparsely(p, tape, step, pull, gs, ins) if sparse else _record_looking(p, tape, pull, gs, ins)
+    if sparse:
+        return _sparsely(p, tape, step, pull, gs, ins)
+    found = _record_looking(p, tape, pull, gs, ins)
+    return found if p.levels is None else levels.defined(pull, found)
 
 
 def _sparsely(p, tape, step, pull, gs, ins):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import errors, levels, walls
+from .behind import before
 from .record import slot_table, thread
 
 LOWERED = "lowered forward"  # in a thread's extra: the reverse-mode levels around a custom Function's forward, which runs outside of them
@@ -69,7 +70,7 @@ def belongs(v, level):
         tape, slot = stack.pop()
         if (tape, slot) in level.aliases or _leaf_there(tape, slot) in level.leaves:
             return True
-        found = [p for p in levels.before(tape, slot) if p not in seen] if slot not in walls.on(tape, level.mark) else []
+        found = [p for p in before(tape, slot) if p not in seen] if slot not in walls.on(tape, level.mark) else []
         seen.update(found)
         stack += found
     return False

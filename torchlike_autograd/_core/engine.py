@@ -148,7 +148,7 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
 
 def _plainly(p):
     """Whether leaves that nobody watches can be accumulated in C."""
-    return (native is not None and p.targets is None and not (p.create_graph or p.inference) and p.arriving is None and not AS_IT_COMES
+    return (native is not None and p.targets is None and not (p.create_graph or p.inference or p.levels) and p.arriving is None and not AS_IT_COMES
             and not any(g.needs for _, g in p.roots))
 
 

@@ -10,10 +10,11 @@ import contextlib
 import weakref
 from sys import getrefcount
 
-from .._ops.lift import DUAL, MAP, Move, MoveSpec, levels_of, pullback, with_levels
+from .._ops.lift import DUAL, MAP, Move, MoveSpec, Through, levels_of, pullback, with_levels
 from .._ops.registry import OPS
 from .._ops.spec import LeveledAval, aval, spec_of
 from . import errors, parts
+from .behind import levels_behind, steps_behind, top, type_at
 from .record import GRAD, INFERENCE, NOGRAD, Value, data, record_op, slot_table, thread
 
 FUNCTIONALIZED = "functionalized"  # in a thread's extra: whether a function runs that `functionalize` was given
@@ -505,16 +506,26 @@ def of_pass(levels, roots):
     found = {lv.id for lv in levels if lv.kind == MAP}
     for where, g in roots:
         place = where if type(where) is tuple else None
-        types = [g.aval] if place is None else [g.aval, _type_at(*place)]
+        types = [g.aval] if place is None else [g.aval, type_at(*place)]
         found |= {k for a in types for k, _, kind in levels_of(a) if kind == DUAL and any(lv.id == k for lv in levels)}
+    unpacked = thread.state.extra.get("forward_ad")
+    if unpacked is not None and unpacked[1].id not in found and _from_primals([w for w, _ in roots if type(w) is tuple], unpacked[1].key):
+        found.add(unpacked[1].id)
     return frozenset(found)
+
+
+def _from_primals(places, key):
+    """Whether a graph leads into a dual level, as types hold it, through primals that were unpacked there and through no tangent."""
+    specs = [getattr(step.form, "spec", None) for step in steps_behind(places, lambda step: _primal_ins(step, key))]
+    hows = {spec.how for spec in specs if type(spec) is MoveSpec and spec.level == key}
+    return "primal" in hows and "tangent" not in hows
 
 
 def reused(levels, roots):
     """A map over gradients alone, of a graph that holds an ended level of the same id: in one pass the two could not be told apart."""
     for lv in levels:
-        if (lv.kind == MAP and any(lv.key in levels_of(g.aval) and type(where) is tuple and lv.key not in levels_of(_type_at(*where)) for where, g in roots)
-                and any(lv.id == k and at < lv.start for k, at in _levels_behind([w for w, _ in roots if type(w) is tuple]))):
+        if (lv.kind == MAP and any(lv.key in levels_of(g.aval) and type(where) is tuple and lv.key not in levels_of(type_at(*where)) for where, g in roots)
+                and any(lv.id == k and at < lv.start for k, at in levels_behind([w for w, _ in roots if type(w) is tuple]))):
             return lv
     return None
 
@@ -547,53 +558,25 @@ def beyond(ts):
     yield out.hold()
 
 
-def top(places):
-    """The largest id of a level in the graph behind these places (tape, slot), or -1."""
-    return max((k for k, _ in _levels_behind(places)), default=-1)
-
-
-def _levels_behind(places):
-    """(id, where) of all levels in the types of a graph."""
-    seen, stack = set(places), list(places)
-    while stack:
-        tape, slot = stack.pop()
-        for k, _, _ in levels_of(_type_at(tape, slot)):
-            yield k, (tape.serial, slot)
-        for place in before(tape, slot):
-            if place not in seen:
-                seen.add(place)
-                stack.append(place)
-
-
-def before(tape, slot):
-    """The places that one place was computed from, as far as gradient flows."""
-    if slot < 0:
-        if tape.open:
-            v = tape.inputs[-slot - 1]
-            return [(v.tape, v.slot)] if v.needs and v.leaf is None and v.tape is not None else []
-        edge = tape.edges[-slot - 1]
-        return [edge] if type(edge) is tuple else []
-    step, needs, _ = slot_table(tape.prefix)[slot]
-    if not needs or step.kind not in ("op", "function") or slot in tape.leaves:
-        return []
-    own = [step.ins[i] for i in step.wanted] if step.kind == "op" else step.ins[: len(step.ins) - len(step.out_avals)]
-    return [(tape, s) for s in own]
-
-
-def _type_at(tape, slot):
-    return slot_table(tape.prefix)[slot][2] if slot >= 0 else tape.prefix.steps()[1][-slot - 1].aval
-
-
 def run_stage(p, tape, stage, cots, value_at, number_at):
-    """A stage call by call, each pullback mapped over the levels of the pass."""
+    """A stage call by call, each pullback mapped over the levels of the pass; None for a gradient that is undefined."""
     mode = GRAD if p.create_graph else NOGRAD
-    grads = dict(zip(stage.cots, cots))
+    grads = {s: g for s, g in zip(stage.cots, cots) if g is not None}
     for v in stage.visits:
         step = v.step
-        pull = pullback(step.form, v.wanted, v.given, p.levels)
+        given = tuple([k for k in v.given if step.first + k in grads])
+        if not given:
+            continue
+        pull = pullback(step.form, v.wanted, given, p.levels)
         ins = [number_at(tape, step.ins[i]) if type(step.ins[i]) is tuple else value_at(tape, step.ins[i]) for i in pull.keep]
-        for i, g in zip(v.wanted, record_op(pull, [*[grads[step.first + k] for k in v.given], *ins], mode)):
-            slot = step.ins[i]
-            old = grads.get(slot)
-            grads[slot] = g if old is None else p.add(old, g)
-    return [grads[s] for s in stage.outs]
+        for i, g in zip(v.wanted, defined(pull, record_op(pull, [*[grads[step.first + k] for k in given], *ins], mode))):
+            if g is not None:
+                slot = step.ins[i]
+                old = grads.get(slot)
+                grads[slot] = g if old is None else p.add(old, g)
+    return [grads.get(s) for s in stage.outs]
+
+
+def defined(pull, grads):
+    """The gradients that a pullback gives, None for the tangent of a dual number in whose level the pass is."""
+    return [None if i == 1 else g for i, g in zip(pull.wanted, grads)] if type(pull) is Through else grads

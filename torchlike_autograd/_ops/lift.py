@@ -333,18 +333,18 @@ class Move(Form):
         """The pullback in a pass that runs inside this dual level: the gradient of the primal is that of the dual number."""
         out = self._pullbacks.get(("inside", wanted))
         if out is None:
-            out = self._pullbacks["inside", wanted] = _Through(self, wanted)
+            out = self._pullbacks["inside", wanted] = Through(self, wanted)
         return out
 
 
-class _Through(Form):
-    """Gradients of a join inside its level: the one of the primal as it is, none for the tangent; of "still" the one there is."""
+class Through(Form):
+    """Gradients of a join inside its level: the one of the primal as it is, none for the tangent; of a primal and of "still" the one there is."""
 
     __slots__ = ("keep", "passes", "refuses", "wanted")
     weight = 1
 
     def __init__(self, form, wanted):
-        if form.spec.how not in ("join", "still"):
+        if form.spec.how not in ("join", "primal", "still"):
             raise NotImplementedError("a backward pass inside a dual level from a dual tensor through a tangent that was unpacked there")
         self.op, self.spec, self.wanted, self.keep, self.passes, self.refuses = _OPS["primal"], self, wanted, (), (), False
         of = form.avals[0] if form.spec.how == "join" else form.out_avals[0]
@@ -366,4 +366,4 @@ class _Through(Form):
         return False
 
 
-__all__ = ["DUAL", "MAP", "Lifted", "Move", "MoveSpec", "form_at", "levels_of", "lifted", "plain", "pullback", "with_levels"]
+__all__ = ["DUAL", "MAP", "Lifted", "Move", "MoveSpec", "Through", "form_at", "levels_of", "lifted", "plain", "pullback", "with_levels"]

@@ -8,14 +8,17 @@ primals and its `jvp` on tangents.
 from __future__ import annotations
 
 from typing import NamedTuple
+from weakref import ref
 
 from .._core import belonging, duals, levels, tangents_off, walls
 from .._core.dtypes import FLOAT
 from .._core.pytree import broadcast, flatten, unflatten
 from .._core.record import thread
-from .._core.storage import cell_of
+from .._core.saved import placed
+from .._core.storage import as_detached, cell_of
 from .._functions.create import zeros_like
 from .._tensor import Tensor, wrap
+from ._kept import Kept, keep
 from ._transforms import make_dual, unpack
 from ._vmap import enter, leave
 from .grad_mode import set_grad_enabled
@@ -63,7 +66,7 @@ def applied(cls, args, kwargs, split, apply):
         if level.kind == "grad":
             return None
         if level.kind == levels.DUAL:
-            return (_pushed(cls, level, args, kwargs, split, apply),)
+            return (_pushed(cls, level, args, kwargs, split, apply, levels.shares(level.key)),)
         if level.randomness is levels.OLD:
             return None
         if not _generated(cls):
@@ -159,14 +162,65 @@ def _place(d, ndim):
     return d % ndim
 
 
-def _pushed(cls, level, args, kwargs, split, apply):
-    """The Function on primals and its jvp on tangents."""
+class Whole:
+    """The dual tensors of torch.autograd.forward_ad whose primals a Function is called with: its node leads to them and saves them, so that its gradients,
+    computed in the same level, have tangents.
+
+    tensors: {id of a primal: the dual tensor}, values: {id of a primal: the Value that leads there}; saving: what the node saves, inner: by the id of an
+    output the Value that forward gave, once it is recorded.
+    """
+
+    def __init__(self, level, args, parts):
+        self.tensors = {id(p): a for a, (p, _) in zip(args, parts) if isinstance(a, Tensor) and levels.has(a._tl_value(), level)}
+        part = levels.MoveSpec("primal", level.key, hidden=True)
+        self.values = {k: levels.record_op(part, [a._tl_value()])[0] for k, a in self.tensors.items()}
+        self.level, self.saving, self.inner = level, (), {}
+
+    def keep(self, ctx, outs, tangents):
+        """Save the dual tensors in the place of their primals, once there are the tangents of the outputs."""
+        beside = {id(o): t for o, t in zip(outs, tangents) if isinstance(t, Tensor)}
+
+        def kept(ctx, t, outputs, inner):
+            tangent = beside.get(id(t))
+            return Kept(ctx, t, outputs, inner) if tangent is None else KeptBeside(ctx, t, outputs, inner, self.level, tangent._tl_value())
+
+        ctx._tl_saved = keep(ctx, [self.tensors.get(id(t), t) for t in self.saving], outs if self.inner else (), self.inner, kept)
+
+
+class KeptBeside(Kept):
+    """A saved output with a tangent in a level: its contents, and its place in the graph (None: it is what is held)."""
+
+    __slots__ = ("level", "place", "tangent")
+
+    def __init__(self, ctx, t, outputs, inner, level, tangent):
+        super().__init__(ctx, t, outputs, inner)
+        computed = tangent.needs and tangent.leaf is None
+        self.level, self.tangent = level, as_detached(tangent) if computed else tangent
+        self.place = (ref(tangent), (tangent.tape, tangent.slot)) if computed else None
+
+    def release(self):
+        """Forget it."""
+        super().release()
+        self.tangent = self.place = None
+
+    def unpack(self, ctx):
+        """The tensor, a dual one as long as the level runs."""
+        t = super().unpack(ctx)
+        if self.level not in levels.running():
+            return t
+        tangent = self.tangent if self.place is None else self.place[0]()
+        return wrap(levels.move("join", self.level, [t._tl_value(), placed(self.tangent, self.place[1]) if tangent is None else tangent]))
+
+
+def _pushed(cls, level, args, kwargs, split, apply, shows=False):
+    """The Function on primals and its jvp on tangents; shows: its node is of dual tensors."""
     from .function import forget  # cycle: Functions are applied under levels
 
     shared = levels.shares(level.key)
     take = duals.shared if shared else unpack
     parts = [take(level, a) if isinstance(a, Tensor) else (_primals(level, a), None) for a in args]
-    out, ctx = apply(cls, tuple(p for p, _ in parts), kwargs, split)
+    whole = Whole(level, args, parts) if shows and thread.state.grad and any(isinstance(a, Tensor) and a._tl_value().needs for a in args) else None
+    out, ctx = apply(cls, tuple(p for p, _ in parts), kwargs, split, whole)
     missing = zeros_like if ctx.materialize_grads else lambda p: None
     tangents = [None if not isinstance(p, Tensor) else missing(p) if t is None and p.dtype.category >= FLOAT else t for p, t in parts]
     ctx.__dict__["_tl_in_jvp"] = True
@@ -187,6 +241,8 @@ def _pushed(cls, level, args, kwargs, split, apply):
     dirty = {id(p): a for (p, _), a in zip(parts, args) if any(p is d for d in ctx.dirty_tensors)} if shared else {}
     constant = {id(o) for o in ctx.non_differentiable}
     joined = tuple(dirty[id(o)] if id(o) in dirty else _joined(level, i, o, t, id(o) in constant) for i, (o, t) in enumerate(zip(outs, ts)))
+    if whole is not None:
+        whole.keep(ctx, outs, ts)
     forget(ctx)
     return joined if isinstance(out, tuple) else joined[0]
 
@@ -239,6 +295,9 @@ def reduced(v, a, active):
         if (k, n, kind) in mine or (active is not None and k in active):
             continue
         if kind == levels.DUAL:
+            if levels.shares((k, n, kind)):  # of a pass that is not inside of the level: of a tangent, say
+                v = levels.record_op(levels.MoveSpec("primal", (k, n, kind)), [v])[0]
+                continue
             raise NotImplementedError("a backward pass through a custom Function on dual tensors after their level has ended")
         v = wrap(levels.record_op(levels.MoveSpec("exit", (k, n, kind), 0), [v])[0]).sum(0)._tl_value()
     return v

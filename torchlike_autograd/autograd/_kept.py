@@ -117,15 +117,15 @@ class _Nothing:
         raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
 
 
-def keep(ctx, tensors, outputs, inner):
-    """The Kept of each tensor given to save_for_backward (None for None); inner: by the id of an output the Value that forward gave."""
+def keep(ctx, tensors, outputs, inner, make=Kept):
+    """The Kept of each tensor given to save_for_backward (None for None), as `make` makes it; inner: by the id of an output the Value that forward gave."""
     out = []
     for i, t in enumerate(tensors):
         if t is not None and not isinstance(t, Tensor):
             raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
         if t is not None and is_inference(t):
             raise inference_saved()
-        out.append(None if t is None else Kept(ctx, t, outputs, inner))
+        out.append(None if t is None else make(ctx, t, outputs, inner))
     return tuple(out)
 
 

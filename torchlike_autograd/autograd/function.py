@@ -383,12 +383,13 @@ def _node_class(cls):
 _REQUIRES = Tensor._tl_needs.fget
 
 
-def _recorded(cls, args, kwargs, split):
-    """(results, ctx) of a call that is recorded here."""
+def _recorded(cls, args, kwargs, split, whole=None):
+    """(results, ctx) of a call that is recorded here; whole: the dual tensors whose primals are called with (`_function_levels.Whole`)."""
     ctx = (_node_class(cls) if levels.running() else cls._backward_cls)()
     state = thread.state
     tensors = [(i, a) for i, a in enumerate(args) if isinstance(a, Tensor)]
-    needs = tuple(isinstance(a, Tensor) and _REQUIRES(a) for a in args)  # a subclass is not asked
+    shown = {} if whole is None else whole.tensors
+    needs = tuple(isinstance(a, Tensor) and _REQUIRES(shown.get(id(a), a)) for a in args)  # a subclass is not asked
     ctx.needs_input_grad = needs
     live = state.grad and any(needs)
     before = [(t, t._tl_value()) for _, t in tensors]
@@ -413,14 +414,15 @@ def _recorded(cls, args, kwargs, split):
         raise RuntimeError("Pure view custom Function can only have one input Tensor and one output Tensor. Open an issue if you need to support more.")
     check_dirty(ctx, {id(t): v for t, v in before}, outputs)
     if live:
-        attached, inner = _attach(ctx, args, {id(t): v for t, v in before}, outputs)
+        attached, inner = _attach(ctx, args, {id(t): v for t, v in before} | ({} if whole is None else whole.values), outputs)
         made = {id(o): a for o, a in zip(outputs, attached) if a is not o and not any(o is x for x in args)}  # a view that was returned is another tensor now
         outputs = attached
         own = levels.running() and _beside(outputs, inner)
-        try:
-            ctx._tl_saved = keep(ctx, [made.get(id(t), t) for t in ctx.to_save or ()], () if own else outputs, inner)
-        finally:  # also where a pack hook raises: the ctx would hold its own outputs
-            ctx.__dict__.pop("to_save", None)
+        saving = [made.get(id(t), t) for t in ctx.__dict__.pop("to_save", None) or ()]  # not on the ctx where a pack hook raises: it would hold its own outputs
+        if whole is None:
+            ctx._tl_saved = keep(ctx, saving, () if own else outputs, inner)
+        else:
+            whole.saving, whole.inner = saving, {} if own else inner
     else:
         outputs = tuple(_fresh(o, args, ctx) if isinstance(o, Tensor) else o for o in outputs)
     return outputs if isinstance(raw, tuple) else outputs[0], ctx

@@ -1,0 +1,129 @@
+"""Backward passes inside of a level of torch.autograd.forward_ad: from primals that were unpacked there, through custom Functions, into `.grad`."""
+
+from compat_matrix.case import attempt, case
+
+
+def point(torch):
+    return torch.tensor([0.5, 1.5, 0.7], dtype=torch.float64), torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
+
+
+def parts(torch, t):
+    return [None if p is None else p.detach() for p in torch.autograd.forward_ad.unpack_dual(t)]
+
+
+def functions(torch):
+    class Exp(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x.exp()
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(output)
+            ctx.save_for_forward(output)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.saved_tensors[0]
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t * ctx.saved_tensors[0]
+
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y, k):
+            ctx.save_for_backward(x, y)
+            ctx.save_for_forward(x, y)
+            return x * y, (x * y).sum() * k
+
+        @staticmethod
+        def backward(ctx, g, h):
+            x, y = ctx.saved_tensors
+            return (g + 2 * h) * y, (g + 2 * h) * x, None
+
+        @staticmethod
+        def jvp(ctx, s, t, _):
+            x, y = ctx.saved_tensors
+            return s * y + x * t, (s * y + x * t).sum() * 2
+
+    class Seen(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.view(1, -1)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g.view(-1)
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t.view(1, -1)
+
+    return {"exp": Exp.apply, "exp of exp": lambda a: Exp.apply(Exp.apply(a.sin())) * a, "two results": lambda a: sum(Product.apply(a, a.sin(), 2)),
+            "one of two": lambda a: Product.apply(a * a, torch.ones(3, dtype=a.dtype), 2)[0] ** 2, "view": lambda a: Seen.apply(a * a) * a}
+
+
+@case("forward_over_reverse.unpacked primals")
+def _(torch):
+    fw = torch.autograd.forward_ad
+    for graph in (False, True):
+        with fw.dual_level():
+            x, v = point(torch)
+            x.requires_grad_()
+            d = fw.make_dual(x, v)
+            o = (d.sin() * d).exp()
+            p = fw.unpack_dual(o).primal
+            for name, loss in (("primal", p), ("square", p**2), ("beside the dual", o * p)):
+                for end in (x, d, o):
+                    yield f"{name}, {'x' if end is x else 'd' if end is d else 'o'}, {graph}", parts(torch, torch.autograd.grad(loss.sum(), end, retain_graph=True, create_graph=graph)[0])
+            yield f"tangent, {graph}", torch.autograd.grad(fw.unpack_dual(o).tangent.sum(), x, retain_graph=True)[0].sum() != 0
+
+
+@case("forward_over_reverse.accumulated")
+def _(torch):
+    """A first gradient comes without its tangent, a second brings its own, unless there is a graph."""
+    fw = torch.autograd.forward_ad
+    for graph in (False, True):
+        for name, loss in (("dual", torch.sum), ("primal", lambda o: fw.unpack_dual(o).primal.sum())):
+            with fw.dual_level():
+                x, v = point(torch)
+                x.requires_grad_()
+                d = fw.make_dual(x, v)
+                loss(d.exp() * d).backward(create_graph=graph)
+                yield f"{name}, first, {graph}", parts(torch, x.grad)
+                loss((d * 3).sin()).backward(create_graph=graph)
+                yield f"{name}, second, {graph}", parts(torch, x.grad)
+            yield f"{name}, after, {graph}", x.grad.detach()
+
+
+@case("forward_over_reverse.custom Functions")
+def _(torch):
+    """What their nodes saved has tangents, and leads to the dual tensors."""
+    fw = torch.autograd.forward_ad
+    for name, f in functions(torch).items():
+        for graph in (False, True):
+            with fw.dual_level():
+                x, v = point(torch)
+                x.requires_grad_()
+                d = fw.make_dual(x, v)
+                o = f(d)
+                for end in ("x", "d"):
+                    g, = torch.autograd.grad(o.sum(), x if end == "x" else d, retain_graph=True, create_graph=graph)
+                    yield f"{name}, {end}, {graph}", parts(torch, g)
+                    if graph and g.requires_grad:
+                        yield f"{name}, {end}, twice", parts(torch, torch.autograd.grad(g.sum(), x, retain_graph=True)[0])
+                p, t = fw.unpack_dual(o)
+                yield f"{name}, primal, {graph}", parts(torch, torch.autograd.grad(p.sum(), x, retain_graph=True)[0])
+                yield f"{name}, tangent, {graph}", torch.autograd.grad(t.sum(), x, retain_graph=True)[0].detach()
+            yield f"{name}, after, {graph}", torch.autograd.grad(o.sum(), x)[0]
+        with fw.dual_level():
+            d = fw.make_dual(*point(torch)).requires_grad_()
+            yield f"{name}, a dual leaf", parts(torch, torch.autograd.grad(f(d).sum(), d)[0])
+
+
+@case("forward_over_reverse.checked")
+def _(torch):
+    for name, f in functions(torch).items():
+        x = point(torch)[0].requires_grad_()
+        yield name, attempt(lambda f=f, x=x: torch.autograd.gradcheck(f, (x,), check_forward_ad=True)), attempt(lambda f=f, x=x: torch.autograd.gradgradcheck(f, (x,), check_fwd_over_rev=True))
