@@ -127,3 +127,33 @@ def _(torch):
     for name, f in functions(torch).items():
         x = point(torch)[0].requires_grad_()
         yield name, attempt(lambda f=f, x=x: torch.autograd.gradcheck(f, (x,), check_forward_ad=True)), attempt(lambda f=f, x=x: torch.autograd.gradgradcheck(f, (x,), check_fwd_over_rev=True))
+
+
+@case("forward_over_reverse.columns at once")
+def _(torch):
+    """Jacobians and Hessians by forward mode map over tangents in the older way: custom Functions run on plain primals, whatever they say of maps."""
+    functional, (x, _v) = torch.autograd.functional, point(torch)
+    at_once = {"vectorize": True, "strategy": "forward-mode"}
+    for name, f in list(functions(torch).items())[:-1]:
+        yield f"{name}: jacobian", functional.jacobian(f, x, **at_once)
+        yield f"{name}: hessian", functional.hessian(lambda a, f=f: f(a * a).sum(), x, vectorize=True, outer_jacobian_strategy="forward-mode").detach()
+
+    class Attributes(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.x, ctx.y = x, x.exp()
+            return ctx.y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.y + 0 * ctx.x
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t * ctx.y
+
+    yield "attributes of the context", functional.hessian(lambda a: Attributes.apply(a * a).sum(), x, vectorize=True, outer_jacobian_strategy="forward-mode").detach()
+    yield "random", attempt(lambda: functional.jacobian(lambda a: a * torch.rand(3), x, **at_once))
+    yield "gradients inside", attempt(lambda: functional.jacobian(lambda a: torch.autograd.grad((a.requires_grad_() ** 3).sum(), a)[0], x, **at_once))
+    yield "backward inside", attempt(lambda: functional.jacobian(lambda a: (a.requires_grad_() ** 3).sum().backward(), x, **at_once))
+    yield "forward mode inside", attempt(lambda: functional.jacobian(lambda a: torch.func.jvp(torch.sin, (a,), (x,))[1], x, **at_once))

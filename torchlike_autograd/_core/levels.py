@@ -50,9 +50,9 @@ def running():
     return thread.state.extra.get("levels", ())
 
 
-def transforming():
-    """Whether one of torch.func's transformations runs (not a dual level of forward_ad alone)."""
-    return any(lv.kind in ("grad", MAP) or lv.randomness == "jvp" for lv in running())
+def transforming(older=False):
+    """Whether one of torch.func's transformations runs (not a dual level of forward_ad alone); older: or a map of torch's older kind."""
+    return any(lv.kind == "grad" or (lv.kind == MAP and (older or lv.randomness is not OLD)) or lv.randomness == "jvp" for lv in running())
 
 
 def differentiating():

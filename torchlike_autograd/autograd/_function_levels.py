@@ -176,8 +176,10 @@ class Whole:
         self.values = {k: levels.record_op(part, [a._tl_value()])[0] for k, a in self.tensors.items()}
         self.level, self.saving, self.inner = level, (), {}
 
-    def keep(self, ctx, outs, tangents):
-        """Save the dual tensors in the place of their primals, once there are the tangents of the outputs."""
+    def keep(self, ctx, outs, joined, tangents):
+        """Save the dual tensors in the place of their primals, once the outputs are joined, and let them be what forward put on the ctx itself."""
+        twins = self.tensors | {id(o): j for o, j in zip(outs, joined)}
+        ctx.__dict__.update({name: twins[id(x)] for name, x in ctx.__dict__.items() if isinstance(x, Tensor) and id(x) in twins})
         beside = {id(o): t for o, t in zip(outs, tangents) if isinstance(t, Tensor)}
 
         def kept(ctx, t, outputs, inner):
@@ -242,7 +244,7 @@ def _pushed(cls, level, args, kwargs, split, apply, shows=False):
     constant = {id(o) for o in ctx.non_differentiable}
     joined = tuple(dirty[id(o)] if id(o) in dirty else _joined(level, i, o, t, id(o) in constant) for i, (o, t) in enumerate(zip(outs, ts)))
     if whole is not None:
-        whole.keep(ctx, outs, ts)
+        whole.keep(ctx, outs, joined, ts)
     forget(ctx)
     return joined if isinstance(out, tuple) else joined[0]
 

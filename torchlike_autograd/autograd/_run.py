@@ -39,7 +39,10 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
             if tensors._tl_cell is None and v.aval.dtype.category == FLOAT:
                 engine.run_backward([_started(tensors, _ones((), v.aval.dtype)._tl_v, 0)], False, False)
                 return
-    if levels.transforming():
+    if levels.transforming(older=True):
+        if not levels.transforming():
+            raise RuntimeError("backward() called inside torch.vmap. This is not supported, please call backward() outside torch.vmap or instead use "
+                               "torch.autograd.grad inside torch.vmap")
         raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use functorch.grad or functorch.vjp instead or call "
                            "backward() outside of functorch transforms.")
     if grad_variables is not None:
