@@ -1,5 +1,7 @@
 """Backward passes inside of a level of torch.autograd.forward_ad: from primals that were unpacked there, through custom Functions, into `.grad`."""
 
+import importlib
+
 from compat_matrix.case import attempt, case
 
 
@@ -157,3 +159,24 @@ def _(torch):
     yield "gradients inside", attempt(lambda: functional.jacobian(lambda a: torch.autograd.grad((a.requires_grad_() ** 3).sum(), a)[0], x, **at_once))
     yield "backward inside", attempt(lambda: functional.jacobian(lambda a: (a.requires_grad_() ** 3).sum().backward(), x, **at_once))
     yield "forward mode inside", attempt(lambda: functional.jacobian(lambda a: torch.func.jvp(torch.sin, (a,), (x,))[1], x, **at_once))
+
+
+@case("forward_over_reverse.packed")
+def _(torch):
+    """What hooks packed is read in the level too, also by a second run of what is checkpointed."""
+    fw, checkpoint = torch.autograd.forward_ad, importlib.import_module(f"{torch.__name__}.utils.checkpoint").checkpoint
+
+    def packed(f, a):
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+            return f(a)
+
+    functions = {"sin": torch.sin, "square": lambda a: a * a, "exp": torch.exp, "view": lambda a: a.view(3, 1).tanh(), "sum": lambda a: (a * a.sum()).cos()}
+    for name, f in functions.items():
+        for how, run in (("hooks", packed), ("checkpoint", lambda f, a: checkpoint(f, a, use_reentrant=False))):
+            with fw.dual_level():
+                x, v = point(torch)
+                x.requires_grad_()
+                o = run(f, fw.make_dual(x, v) * 1)
+                yield f"{name}, {how}", [p.detach() for p in torch.autograd.grad((o * o).sum(), x, retain_graph=how == "hooks")]
+                if how == "hooks":
+                    yield f"{name}, tangents", parts(torch, torch.autograd.grad((o * o).sum(), x)[0])

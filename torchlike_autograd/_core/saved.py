@@ -142,7 +142,7 @@ def unpacking(p, tape, step, wanted, outs):
     given = tuple(i for i, g in enumerate(outs) if g is not None)
     saved = observed(tape, step.first).saved
     values = {place: _unpacked(tape, step, place, packed, p.create_graph) for place, packed in saved.items()}
-    pull = saved_pullback(step, wanted, given, tuple(saved))
+    pull = saved_pullback(step, wanted, given, tuple(saved), p.levels or ())
     ins = []
     for i in pull.keep:
         s = step.ins[i]

@@ -17,6 +17,7 @@ from jax.extend.core import ClosedJaxpr, DropVar, Literal, jaxpr_as_fun
 
 from . import symbolic
 from .casts import is_number
+from .lift import inside
 from .registry import REFUSALS
 from .rewriting import summed_wide
 from .saved_names import NAMES
@@ -253,9 +254,9 @@ def result_name(op, k):
     return returns[k].name or (named if named and f"*{named}" in NAMES.get(op.node, "").split() else f"result{k}")
 
 
-def saved_pullback(step, wanted, given, places=None):
-    """The pullback of a step that reads what stands in `places` (default: all that torch saves) from elsewhere."""
-    form = step.form
+def saved_pullback(step, wanted, given, places=None, active=()):
+    """The pullback of a step that reads what stands in `places` (default: all that torch saves) from elsewhere, in a pass inside the levels `active` (ids)."""
+    form = inside(step.form, active) if active else step.form
     if places is None:
         places = saved_places(form, step.wanted)
     key = ("saved", wanted, given, places)
