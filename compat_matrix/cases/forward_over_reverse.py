@@ -180,3 +180,40 @@ def _(torch):
                 yield f"{name}, {how}", [p.detach() for p in torch.autograd.grad((o * o).sum(), x, retain_graph=how == "hooks")]
                 if how == "hooks":
                     yield f"{name}, tangents", parts(torch, torch.autograd.grad((o * o).sum(), x)[0])
+
+
+@case("forward_over_reverse.written without gradients")
+def _(torch):
+    """A write under no_grad leaves the history of the leaf behind a dual tensor; a leaf that is dual itself is not written by a Function."""
+    fw = torch.autograd.forward_ad
+    writes = {"add": lambda d: d.add_(1), "product": lambda d: d.mul_(2), "part": lambda d: d.__setitem__(0, 5.0), "view": lambda d: d.view(3, 1).add_(1)}
+    for name, write in writes.items():
+        with fw.dual_level():
+            x, v = point(torch)
+            x.requires_grad_()
+            d = fw.make_dual(x, v)
+            seen = d.view(3, 1)
+            with torch.no_grad():
+                write(d)
+            yield name, x.is_leaf, x.grad_fn is None, d.detach(), x.detach()
+            yield f"{name}, gradients", [parts(torch, torch.autograd.grad((t * t).sum(), x)[0]) for t in (d, seen, d * 3)]
+
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t.mul_(2)
+
+    with fw.dual_level():
+        x, v = point(torch)
+        yield "of a leaf", attempt(lambda: Doubled.apply(fw.make_dual(x.requires_grad_(), v.clone())))
+        yield "dual leaf", attempt(lambda: Doubled.apply(fw.make_dual(x.detach(), v.clone()).requires_grad_()))
+        yield "computed", parts(torch, Doubled.apply(fw.make_dual(x, v.clone()) * 1))

@@ -81,7 +81,7 @@ class DualView(View):
             p, x = (record_op(spec, [new], GRAD)[0] for spec in (levels.MoveSpec("primal", self.level, hidden=True), levels.MoveSpec("tangent", self.level)))
         else:
             p, x = new, _zeros(new)
-        p = p if levels.primal_needs(new, self.level) else as_detached(p)
+        p = p if thread.state.grad and levels.primal_needs(new, self.level) else as_detached(p)  # a write without grad mode leaves the history there was
         target = self.primal()
         dispatch.check_inplace(target)
         write(target, p)

@@ -392,7 +392,7 @@ def _recorded(cls, args, kwargs, split, whole=None):
     needs = tuple(isinstance(a, Tensor) and _REQUIRES(shown.get(id(a), a)) for a in args)  # a subclass is not asked
     ctx.needs_input_grad = needs
     live = state.grad and any(needs)
-    before = [(t, t._tl_value()) for _, t in tensors]
+    before = {id(t): shown.get(id(t), t)._tl_value() for _, t in tensors}
     old, state.grad = state.grad, state.grad and False
     cut()
     outer, state.extra[FORWARD] = state.extra.get(FORWARD), object()
@@ -412,9 +412,9 @@ def _recorded(cls, args, kwargs, split, whole=None):
     ctx._tl_input_is_tensor = tuple(isinstance(a, Tensor) for a in args)
     if ctx.__dict__.get("_is_pure_view") and (len(tensors) != 1 or sum(ctx._tl_output_is_tensor) != 1):
         raise RuntimeError("Pure view custom Function can only have one input Tensor and one output Tensor. Open an issue if you need to support more.")
-    check_dirty(ctx, {id(t): v for t, v in before}, outputs)
+    check_dirty(ctx, before, outputs)
     if live:
-        attached, inner = _attach(ctx, args, {id(t): v for t, v in before} | ({} if whole is None else whole.values), outputs)
+        attached, inner = _attach(ctx, args, before if whole is None else before | whole.values, outputs)
         made = {id(o): a for o, a in zip(outputs, attached) if a is not o and not any(o is x for x in args)}  # a view that was returned is another tensor now
         outputs = attached
         own = levels.running() and _beside(outputs, inner)
