@@ -68,3 +68,25 @@ def _made_or_none(f):
         return f()
     except (NotImplementedError, TypeError) as refused:
         return type(refused).__name__, str(refused)
+
+
+@case("found_by_suites.windows_in_halves")
+def _(torch):
+    """Windows of halves are computed with numbers in that dtype, Kaiser's in single; sparse ones are refused."""
+    for kind in (torch.float16, torch.bfloat16):
+        for name in ("hann", "hamming", "blackman", "bartlett", "kaiser"):
+            window = getattr(torch, f"{name}_window")
+            for size, periodic in ((2, True), (12, False), (12, True), (50, True)):
+                yield f"{name} {kind} {size} {periodic}", window(size, periodic, dtype=kind)
+    for name in ("hann", "hamming", "kaiser"):
+        yield f"{name} sparse", _made(lambda name=name: getattr(torch, f"{name}_window")(3, layout=torch.sparse_coo))
+
+
+@case("found_by_suites.devices_of_legacy_constructors")
+def _(torch):
+    """`FloatTensor(..., device=)` refuses other kinds of devices, `new` those that differ from the tensor's own, on which it makes one."""
+    meta = torch.ones(2, device="meta")
+    for name, f in {"FloatTensor": torch.FloatTensor, "Tensor": torch.Tensor, "new": torch.ones(2).new, "new of meta": meta.new}.items():
+        for device in ("cuda", "cpu", torch.device("cpu")) if "meta" in name else ("cuda", "meta", "cpu", torch.device("cpu")):
+            yield f"{name} {device!r}", _made(lambda f=f, device=device: f([1, 2], device=device))
+    yield "where", str(meta.new(2, 3).device)
