@@ -171,3 +171,34 @@ def _(torch):
     yield "list", _made(lambda: F.interpolate(x, (2.0, 2)).shape)
     for factor in (1e20, -1e20, float("inf"), float("nan")):
         yield str(factor), _made(lambda factor=factor: F.interpolate(x, scale_factor=factor, mode="bilinear"))
+
+
+@case("found_by_tests_of_networks.parameters_of_several_tensors")
+def _(torch):
+    """A parameter becomes what conversion and `right_inverse` make: tensors of subclasses that are made of several, and all where `torch.__future__` says so."""
+    Two = importlib.import_module(torch.__name__ + ".testing._internal.two_tensor").TwoTensor
+    parametrize = importlib.import_module(torch.__name__ + ".nn.utils.parametrize")
+
+    class Parts(torch.nn.Module):
+        def forward(self, x):
+            return x.a if isinstance(x, Two) else x
+
+        def right_inverse(self, x):
+            return x if isinstance(x, Two) else Two(x.detach(), 2 * x.detach())
+
+    for swap, convert in ((False, True), (True, False), (True, True)):
+        torch.__future__.set_swap_module_params_on_conversion(swap)
+        try:
+            for leave in (False, True):
+                layer = torch.nn.Linear(2, 2)
+                own = id(layer.weight)
+                if convert:
+                    layer._apply(lambda t: Two(t.detach(), 3 * t.detach()))
+                yield f"{swap} {convert} {leave} made", type(layer.weight).__name__, isinstance(layer.weight, torch.nn.Parameter), id(layer.weight) == own
+                parametrize.register_parametrization(layer, "weight", Parts())
+                kept = layer.parametrizations.weight.original
+                yield f"{swap} {convert} {leave} kept", type(kept).__name__, isinstance(kept, torch.nn.Parameter), type(layer.weight).__name__
+                parametrize.remove_parametrizations(layer, "weight", leave_parametrized=leave)
+                yield f"{swap} {convert} {leave}", type(layer.weight).__name__, isinstance(layer.weight, torch.nn.Parameter), id(layer.weight) == own
+        finally:
+            torch.__future__.set_swap_module_params_on_conversion(False)

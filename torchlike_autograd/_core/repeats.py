@@ -117,23 +117,30 @@ def inplace_overlapping(spec, flat, target):
 # What is read and written at once
 
 _MOVING = {"cat", "stack", "gather", "index_select", "take", "max.dim", "min.dim", "_masked_select", "masked_select", "outer", "nonzero", "kthvalue",
-           "mode"}
+           "mode", "linalg_cross"}
 _MOVING_TWINS = {"scatter", "scatter_add", "scatter_reduce", "index_add", "index_copy", "index_fill", "_index_put", "put", "index_reduce"}
 _ELEMENTWISE = {Promote.RESULT, Promote.FLOAT, Promote.BOOL}
-_ALSO = {"cumsum", "cumprod", "lerp", "where"}
+_ALSO = {"cumsum", "cumprod", "logcumsumexp", "lerp", "where", "addr", "conj_physical", "nan_to_num", "heaviside", "logical_and", "logical_or", "logical_xor",
+         "logical_not", "hardshrink", "softshrink", "hardsigmoid", "hardswish", "hardtanh", "elu", "gelu", "leaky_relu", "mish", "silu", "softplus", "sort",
+         "topk", "kron", "renorm", "linalg_solve_triangular", "msort"}
+_FROM_COPY = {"addmm", "addbmm", "baddbmm", *_MOVING_TWINS}  # begin with a copy of their first input
+_ANYWHERE = {"logsumexp"}
 
 
 def check_out(op, outs, flat):
     """torch's error where a tensor given as ``out=`` shares memory with an input."""
-    moving = op.key in _MOVING or op.name in _MOVING
-    if not moving and op.promote not in _ELEMENTWISE and op.name not in _ALSO:
+    moving, copied = op.key in _MOVING or op.name in _MOVING, op.name in _FROM_COPY
+    if op.name in _ANYWHERE or not (moving or copied or op.promote in _ELEMENTWISE or op.name in _ALSO):
         return
     for o in outs:
-        if o._tl_view is not None and (refusal := repeats(o)) is not None:
+        if o._tl_view is not None and not copied and (refusal := repeats(o)) is not None:
             raise refusal
-        for x in flat:
+        for i, x in enumerate(flat):
             if isinstance(x, Tensor) and (x is o or (x._tl_cell is not None and x._tl_cell is o._tl_cell)):
-                if moving:
+                if copied and i:
+                    if op.name in _MOVING_TWINS:
+                        shares(o, x)
+                elif moving:
                     shares(o, x)
                 elif x is not o:
                     check_overlap(o, x)

@@ -328,12 +328,15 @@ def _parameters(f):
     return frozenset(inspect.signature(f).parameters)
 
 
-def kind_of(x):
-    """The type of an argument, None for an int of more than 64 bits; of a list also the types of what it holds."""
+def kind_of(x, deep=3):
+    """The type of an argument, None for an int of more than 64 bits; of a list also the types of what it holds, as deep as any signature asks."""
     t = type(x)
     if t is int:
         return t if -(1 << 63) <= x < 1 << 63 else None
-    return (t, kind_of(x[0]), frozenset(map(kind_of, x))) if t in (list, tuple) and x else t
+    if t not in (list, tuple) or not x or not deep:
+        return t
+    kinds = [kind_of(y, deep - 1) for y in x]
+    return t, kinds[0], frozenset(kinds)
 
 
 def explaining(path, f):

@@ -19,6 +19,7 @@ from .._tensor import Tensor, from_array
 from .create import _dtype, _dtype_of_number, filled, placed
 from .dlpack import from_dlpack
 
+_MOST_DIMS = 128  # of nested data
 _PLAIN = {float, int, bool, complex}
 _SLOW = ("Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single numpy.ndarray with numpy.array() "
          "before converting to a tensor. (Triggered internally at /pytorch/torch/csrc/utils/tensor_new.cpp:252.)")
@@ -40,6 +41,8 @@ def _shape(data):
         if isinstance(x, (str, bytes)):
             raise ValueError(f"too many dimensions '{type(x).__name__}'")
         out.append(len(x))
+        if len(out) > _MOST_DIMS:
+            raise ValueError(f"too many dimensions '{type(x).__name__}'")
         if len(x) == 0:
             break
         x = x[0]
@@ -61,6 +64,8 @@ def _kind(x):
         raise RuntimeError(f"Could not infer dtype of {kind.__name__ if kind.__module__ not in ('decimal', 'numpy') else f'{kind.__module__}.{kind.__name__}'}")
     if len(x) == 0:
         return config.default_dtype()
+    if type(x) is list and any(i is x for i in x):
+        raise TypeError("new(): self-referential lists are incompatible")
     kinds = set(map(type, x))
     parts = [_dtype_of_number(t()) for t in kinds] if kinds <= _PLAIN else [_kind(i) for i in x]
     out = parts[0]

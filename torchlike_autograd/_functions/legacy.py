@@ -15,7 +15,7 @@ from .._core.state import new as blank
 from .._core.words import type_name
 from .._tensor import Tensor
 from .convert import LEGACY
-from .create import filled, unset
+from .create import _put, filled, unset
 from .data import _is_sequence, from_data, say_data_type
 from .inplace import set_
 from .storages import TypedStorage, UntypedStorage
@@ -23,8 +23,11 @@ from .storages import TypedStorage, UntypedStorage
 _alias = named("alias")
 
 
-def _new(dtype, args, kwargs, only=None):
-    """A tensor of `dtype` from sizes, data or another tensor (whose dtype must be `only` where that is given)."""
+def _new(dtype, args, kwargs, only=None, kind="cpu"):
+    """A tensor of `dtype` from sizes, data or another tensor (whose dtype must be `only` where that is given); a device is refused that is not of this kind."""
+    asked = kwargs.get("device")
+    if isinstance(asked, (str, int, devices.device)) and (found := devices.device(asked).type) != kind:
+        raise RuntimeError(f"legacy constructor expects device type: {kind} but device type: {found} was passed")
     kwargs = {k: v for k, v in kwargs.items() if k != "device"}
     if "size" in kwargs:
         return filled(_sizes(kwargs["size"]), unset(dtype), dtype)
@@ -183,7 +186,7 @@ class cudatype(tensortype):
     def __call__(cls, *args, **kwargs):
         if not devices.devices_of("cuda"):
             raise TypeError(f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled.")
-        return _new(cls.dtype, args, kwargs).to("cuda", cls.dtype)
+        return _new(cls.dtype, args, kwargs, kind="cuda").to("cuda", cls.dtype)
 
     def __instancecheck__(cls, x):
         return isinstance(x, Tensor) and x.dtype is cls.dtype and x.is_cuda
@@ -196,5 +199,5 @@ CUDA_TYPES = {_n: cudatype(_n, (), {"dtype": LEGACY[f"torch.{_n}"], "is_cuda": T
 
 @composite("Tensor.new")
 def new(self, *args, **kwargs):
-    """The legacy constructor with this tensor's dtype."""
-    return _new(self.dtype, args, kwargs, self.dtype)
+    """The legacy constructor with this tensor's dtype, on its device."""
+    return _put(_new(self.dtype, args, kwargs, self.dtype, self.device.type), self._tl_v.aval.device, False)

@@ -401,7 +401,7 @@ def cross(input, other, dim=None, *, out=None):
         dim = next((i for i, n in enumerate(input.shape) if n == 3), None)
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")
-    return into("cross", out, named("linalg_cross")(input, other, dim=dim), input, other)
+    return named("linalg_cross")(input, other, dim=dim, **({} if out is None else {"out": out}))
 
 
 # Several matrices

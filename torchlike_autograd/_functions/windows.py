@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-from .._core import config, dtypes, levels
+import numpy as np
+
+from .._core import config, dtypes, layouts, levels
 from .._core.composite import composite, named
 from .._core.shapes import LARGEST, reach
 from .create import _dtype, arange, filled, placed, sizes, unset
@@ -12,10 +14,10 @@ from .create import _dtype, arange, filled, placed, sizes, unset
 _cat = named("cat")
 
 
-def _options(dtype):
+def _options(dtype, default="", layout="Strided (default)"):
     from .._ops.conventions import cxx_of
 
-    return (f"TensorOptions(dtype={cxx_of(dtype)}, device=cpu, layout=Strided (default), requires_grad=false (default), pinned_memory=false, "
+    return (f"TensorOptions(dtype={cxx_of(dtype)}{default}, device=cpu, layout={layout}, requires_grad=false (default), pinned_memory=false, "
             "memory_format=(nullopt))")
 
 
@@ -23,7 +25,10 @@ def _window(name, compute):
     """Publish a window: compute(positions, length) -> values; a periodic window is one longer without its end."""
 
     def window(window_length, periodic=True, *args, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, **shape):
+        default = " (default)" if dtype is None and name == "hann_window" else ""
         dtype = config.default_dtype() if dtype is None else _dtype(dtype)
+        if layout is layouts.sparse_coo:
+            raise RuntimeError(f"{name} is not implemented for sparse types, got: {_options(dtype, default, 'Sparse')}")
         if dtype.category < dtypes.FLOAT:
             raise RuntimeError(f"{name} expects floating point dtypes, got: {_options(dtype)}")
         if window_length < 0:
@@ -39,24 +44,29 @@ def _window(name, compute):
     return composite(f"torch.{name}")(window)
 
 
+def _times(t, number):
+    """The product with a number in the tensor's dtype: PyTorch's in-place products take it so, others round only what they give."""
+    return t * float(np.asarray(number, t.dtype.np))
+
+
 def _cosine(t, n, alpha=0.54, beta=0.46):
-    return (t * (2.0 * math.pi / (n - 1))).cos() * -beta + alpha
+    return _times(_times(t, 2.0 * math.pi / (n - 1)).cos(), -beta) + alpha
 
 
 def _blackman(t, n):
-    t = t * (math.pi / (n - 1))
-    return (t * 4).cos() * 0.08 - (t * 2).cos() * 0.5 + 0.42
+    t = _times(t, math.pi / (n - 1))
+    return _times((t * 4).cos(), 0.08) - _times((t * 2).cos(), 0.5) + 0.42
 
 
 def _bartlett(t, n):
-    t = t * (2.0 / (n - 1))
+    t = _times(t, 2.0 / (n - 1))
     first = ((n - 1) >> 1) + 1
     return _cat([t[:first], t[first:] * -1 + 2])
 
 
 def _kaiser(t, n, beta=12.0):
-    half = (n - 1) / 2.0
-    return (1 - ((t - half) / half) ** 2).clamp(min=0).sqrt().mul(beta).i0() / filled((), beta, t.dtype).i0()
+    half, wide = (n - 1) / 2.0, t.float() if t.dtype.itemsize == 2 else t
+    return ((1 - ((wide - half) / half) ** 2).abs().sqrt().mul(beta).i0() / filled((), beta, wide.dtype).i0()).to(t.dtype)
 
 
 _window("hann_window", lambda t, n: _cosine(t, n, 0.5, 0.5))

@@ -36,7 +36,7 @@ def _cat_dim(tensors, dim):
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
     counting = [i for i, x in enumerate(tensors) if x.shape != (0,)]
     if not counting:
-        return wrap_dim(dim, 1), counting
+        return 0, counting  # any dim is right then
     first = tensors[counting[0]]
     d = wrap_dim(dim, first.ndim)
     for i in counting[1:]:

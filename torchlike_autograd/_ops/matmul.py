@@ -142,6 +142,7 @@ def bmm(self, mat2):
 _FACTORS_OF_SUMS = ("beta", "alpha")
 _OWN, _WIDE = dict.fromkeys(_FACTORS_OF_SUMS, held.own), dict.fromkeys(_FACTORS_OF_SUMS, held.wide)
 _SCALES = {"beta": lambda x, flat: x in (0, 1), "alpha": lambda x, flat: x == 1}
+_WHOLE = {k: lambda x, flat, told=told: type(x) is not float and told(x, flat) for k, told in _SCALES.items()}  # `addr` asks for the type of numbers
 _UNREAD = {**_SCALES, "alpha": _SCALES["beta"]}
 
 
@@ -265,7 +266,7 @@ def _promoted(*arrays):
 
 
 @op("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", node="AddrBackward0", lies=outer, lift=("beta", "alpha"),
-    holds=_OWN, bake=_SCALES,
+    holds=_OWN, bake=_WHOLE,
     inplace=True, saves={"vec1": ("vec2",), "vec2": ("vec1",)},
     samples=[call(real(2, 3), real(2), real(3)), call(real(3), real(2), real(3), beta=0.5, alpha=2.5)], kinks=SMOOTH,
     errors=[fails(call(real(2, 2), real(2, 1), real(3)), RuntimeError, "addr: Expected 1-D argument vec1, but got 2-D")])

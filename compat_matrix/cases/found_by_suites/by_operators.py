@@ -68,3 +68,56 @@ def _made_or_none(f):
         return f()
     except (NotImplementedError, TypeError) as refused:
         return type(refused).__name__, str(refused)
+
+
+@case("found_by_suites.windows_in_halves")
+def _(torch):
+    """Windows of halves are computed with numbers in that dtype, Kaiser's in single; sparse ones are refused."""
+    for kind in (torch.float16, torch.bfloat16):
+        for name in ("hann", "hamming", "blackman", "bartlett", "kaiser"):
+            window = getattr(torch, f"{name}_window")
+            for size, periodic in ((2, True), (12, False), (12, True), (50, True)):
+                yield f"{name} {kind} {size} {periodic}", window(size, periodic, dtype=kind)
+    for name in ("hann", "hamming", "kaiser"):
+        yield f"{name} sparse", _made(lambda name=name: getattr(torch, f"{name}_window")(3, layout=torch.sparse_coo))
+
+
+@case("found_by_suites.devices_of_legacy_constructors")
+def _(torch):
+    """`FloatTensor(..., device=)` refuses other kinds of devices, `new` those that differ from the tensor's own, on which it makes one."""
+    meta = torch.ones(2, device="meta")
+    for name, f in {"FloatTensor": torch.FloatTensor, "Tensor": torch.Tensor, "new": torch.ones(2).new, "new of meta": meta.new}.items():
+        for device in ("cuda", "cpu", torch.device("cpu")) if "meta" in name else ("cuda", "meta", "cpu", torch.device("cpu")):
+            yield f"{name} {device!r}", _made(lambda f=f, device=device: f([1, 2], device=device))
+    yield "where", str(meta.new(2, 3).device)
+
+
+@case("found_by_suites.outputs_within_inputs")
+def _(torch):
+    """`out=` that lies in what is read: elementwise functions take all of it, those that move elements none, those that begin with a copy part of none."""
+    where, x = torch.zeros(4, 3, dtype=torch.long), torch.linspace(0.5, 2, 20)
+    eye, order, room = torch.eye(3), torch.arange(4), torch.empty(0, dtype=torch.long)
+    given = torch.ones(4, 3)
+    calls = {
+        "cross": lambda a, out: torch.cross(a, given, dim=1, out=out), "addmm": lambda a, out: torch.addmm(a, given, eye, out=out),
+        "baddbmm": lambda a, out: torch.baddbmm(a[None], given[None], eye[None], out=out[None]), "addr": lambda a, out: torch.addr(given, given[:, 0], a[0], out=out),
+        "index_add": lambda a, out: torch.index_add(given, 0, order, a, out=out), "index_add to": lambda a, out: torch.index_add(a, 0, order, given, out=out),
+        "scatter": lambda a, out: torch.scatter(given, 0, where, a, out=out), "scatter to": lambda a, out: torch.scatter(a, 0, where, given, out=out),
+        "gelu": lambda a, out: torch._C._nn.gelu(a, out=out), "nan_to_num": lambda a, out: torch.nan_to_num(a, out=out),
+        "logical_not": lambda a, out: torch.logical_not(a, out=out), "sort": lambda a, out: torch.sort(a, out=(out, room))[0],
+        "msort": lambda a, out: torch.msort(a, out=out), "logsumexp": lambda a, out: torch.logsumexp(a[None], 0, out=out),
+        "renorm": lambda a, out: torch.renorm(a, 2, 0, 1.0, out=out), "logcumsumexp": lambda a, out: torch.logcumsumexp(a, 0, out=out)}
+    for name, f in calls.items():
+        memory = [x.clone() for _ in range(2)]
+        for place, a, out in (("all", memory[0][:12].view(4, 3), memory[0][:12].view(4, 3)), ("part", memory[1][:12].view(4, 3), memory[1][3:15].view(4, 3))):
+            made = _made(lambda f=f, a=a, out=out: f(a, out))
+            yield f"{name} {place}", made if place == "all" or made[0] == "RuntimeError" else "taken"
+
+
+@case("found_by_suites.factors_of_whole_numbers")
+def _(torch):
+    """`addr` of integers refuses float factors, also 0.0 and 1.0, and takes whole ones."""
+    for kind in (torch.int64, torch.bool, torch.float32):
+        m, a, b = (torch.ones(n).to(kind) for n in ((2, 3), 2, 3))
+        for factors in ({"alpha": 1}, {"alpha": 1.0}, {"beta": 0.0}, {"beta": 0}, {"alpha": True}, {"beta": True}, {"beta": 2.5}):
+            yield f"{kind} {factors}", _made(lambda m=m, a=a, b=b, factors=factors: torch.addr(m, a, b, **factors))

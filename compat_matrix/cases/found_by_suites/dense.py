@@ -560,3 +560,32 @@ def _(torch):
     made = scope["GenericCPU"]
     result = made("test_it_cpu").run()
     yield "made", (sorted(scope), issubclass(made, Generic), hasattr(Generic, "test_it"), result is None or result.wasSuccessful())
+
+
+@case("found_by_suites.lists_in_themselves")
+def _(torch):
+    """Lists that hold themselves, and those that are nested deeper than tensors, are refused at once; nested ones below that are read."""
+    own, first = [0], []
+    own.append(own)
+    first.append(first)
+    for name, data in (("last", own), ("below", [[1, 2], own]), ("first", first)):
+        for kind in ("tensor", "as_tensor"):
+            yield f"{kind} {name}", _made(lambda kind=kind, data=data: getattr(torch, kind)(data))
+    yield "index", _made(lambda: torch.ones(3)[own])
+    nested = 1
+    for depth in range(200):
+        nested = [nested]
+        if depth in (40, 199):
+            yield str(depth), _made(lambda nested=nested: torch.tensor(nested).reshape(1))
+    yield "numbers", _made(lambda: torch.arange(1.175494351e-38, 3.402823466e+38))
+
+
+@case("found_by_suites.nothing_joined")
+def _(torch):
+    """Joining only tensors of shape (0,) gives one of them, along whatever dim is named."""
+    e = torch.zeros(0, requires_grad=True)
+    for dim in (0, 1, -2, 5):
+        yield str(dim), torch.cat([e, e], dim), torch.cat([e.detach(), torch.zeros(0, dtype=torch.int64)], dim).dtype
+        yield f"one {dim}", _made(lambda dim=dim: torch.cat([e, torch.ones(2)], dim))
+    torch.cat([e, e], 3).sum().backward()
+    yield "gradient", e.grad

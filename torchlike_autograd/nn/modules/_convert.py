@@ -11,6 +11,7 @@ from ..._core.saying import warn
 from ..._tensor import Tensor
 from ..._tensor_members import _has_compatible_shallow_copy_type
 from ...autograd.grad_mode import no_grad
+from ...utils._python_dispatch import is_traceable_wrapper_subclass
 from ...utils._swap import put_in
 from ..parameter import Parameter
 
@@ -25,7 +26,8 @@ def _apply(self, fn, recurse=True):
             continue
         with no_grad():
             new = fn(p)
-        if __future__.get_swap_module_params_on_conversion():
+        # Of a subclass that is made of several tensors, `.data` would be only one.
+        if __future__.get_swap_module_params_on_conversion() or is_traceable_wrapper_subclass(new):
             _swap(self, name, p, new, fn)
         else:
             self._parameters[name] = _put(p, new, fn)

@@ -7,8 +7,11 @@ import contextlib
 import copy
 from contextlib import contextmanager
 
+from ... import __future__
 from ..._tensor import Tensor
 from ...autograd.grad_mode import no_grad
+from ...utils._python_dispatch import is_traceable_wrapper_subclass
+from ...utils._swap import swap_tensors
 from ..modules.container import ModuleDict, ModuleList
 from ..parameter import Parameter
 
@@ -37,8 +40,13 @@ def _register_parameter_or_buffer(module, name, X):
 
 
 def _show(dest, src):
-    """Let `dest` show what `src` shows; refused where the dtypes differ."""
-    dest.set_(src)
+    """Let `dest` show what `src` shows; refused where the dtypes differ. It becomes what `src` is where `torch.__future__` or its class asks for that."""
+    if not (__future__.get_swap_module_params_on_conversion() or is_traceable_wrapper_subclass(dest)):
+        dest.set_(src)
+        return
+    if isinstance(dest, Parameter) and not isinstance(src, Parameter):
+        src = Parameter(src, dest.requires_grad)
+    swap_tensors(dest, src)
 
 
 def _inverted(own, value):
