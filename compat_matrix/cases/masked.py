@@ -71,3 +71,11 @@ def _(torch):
     for dim in ((), (0, 1), (0, -1), None, 1, (2,)):
         for p in (2.0, 1, float("inf")):
             yield f"{dim} {p}", torch.masked.normalize(x, p, dim, mask=mask), torch.masked.normalize(x, p, dim)
+
+
+@case("masked.no dims")
+def _(torch):
+    x, mask = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[True, False], [True, True]])
+    for name in ("sum", "prod", "amax", "amin", "mean", "median", "var", "logsumexp", "softmax", "cumsum"):
+        for dim in ([], (), None):
+            yield f"{name} {dim}", attempt(lambda: getattr(torch.masked, name)(x, dim=dim, mask=mask))

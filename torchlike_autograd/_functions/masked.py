@@ -24,8 +24,8 @@ _INTEGERS = {"sum", "prod"}  # computed in int64
 
 @composite("torch.masked._canonical_dim")
 def _dims(dim, ndim):
-    """The dims meant, sorted; all where none is named."""
-    if dim is None or (not isinstance(dim, int) and not tuple(dim)):
+    """The dims meant, sorted; all of them for None and (), but none for []."""
+    if dim is None or dim == ():
         return tuple(range(ndim))
     dims = []
     for d in (dim,) if isinstance(dim, int) else dim:
