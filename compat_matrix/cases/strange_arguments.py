@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from compat_matrix.case import case
+from compat_matrix.case import case, raises
 
 SWITCHLESS = ("double", "float", "half", "bfloat16", "long", "int", "bool", "cpu")
 BARE = ("abs", "exp", "relu", "neg_", "square", "conj", "is_conj", "acosh", "det", "trace", "t", "resolve_neg", "corrcoef", "isnan", "ravel")
@@ -198,3 +198,12 @@ def _(torch):
         torch.nn.functional.interpolate(x, True)
     except Exception as e:
         yield "size", type(e).__name__
+
+
+@case("strange_arguments.no_dim")
+def _(torch):
+    x = torch.ones(1, 2)
+    calls = {"squeeze": lambda: torch.squeeze(x, None), "method": lambda: x.squeeze(None), "by name": lambda: x.squeeze(dim=None), "unbind": lambda: x.unbind(None),
+             "in place": lambda: x.squeeze_(dim=None), "unsqueeze": lambda: x.unsqueeze(None), "flip": lambda: x.flip(None), "cat": lambda: torch.cat([x], dim=None)}
+    for name, call in calls.items():
+        yield name, raises(call)

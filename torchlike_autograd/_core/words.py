@@ -35,7 +35,7 @@ _AFTERWARDS = frozenset(("torch.nonzero", "Tensor.nonzero", "Tensor.to", "Tensor
                          "torch.special.softmax", "torch.special.log_softmax", "torch.embedding_bag", "Tensor.new"))
 _UNPRINTED = {f"torch.{n}": ("names", "memory_format") for n in ("empty", "zeros", "ones", "full", "rand", "randn")}
 _OUT_LISTS = frozenset(("split_copy", "split_with_sizes_copy", "unbind_copy", "aminmax", "cummax", "cummin"))  # several, though the parser prints one
-_NO_NONE = frozenset(("squeeze_", "logsumexp", *(f"fft_{n}fft2" for n in ("", "i", "r", "ir", "h", "ih"))))  # whose dim is asked for
+_NO_NONE = frozenset(("squeeze", "squeeze_", "logsumexp", *(f"fft_{n}fft2" for n in ("", "i", "r", "ir", "h", "ih"))))  # whose dim is asked for
 
 _MAY_BE_NONE = frozenset(("batch_norm", "instance_norm"))  # whose further tensors have no defaults and may be None
 
