@@ -117,3 +117,16 @@ def _(torch):
         yield f"written {needs}", d._version, state(torch, d), c, raises(lambda c=c: c.add_(1)), raises(lambda c=c: c._version)
         d.mul_(torch.full((3,), 2.0, requires_grad=True))
         yield f"with a history {needs}", state(torch, d), c, c.view(3, 1).detach().zero_(), c
+
+
+@case("inference_outside.views_of_views")
+def _(torch):
+    """A view made in inference mode stays one, however it is viewed again."""
+    again = {"no_grad": lambda v: v[:2], "unbind": lambda v: v.unbind(0)[0], "grad": lambda v: v[:2]}
+    for name, f in again.items():
+        y = torch.ones(4, requires_grad=True).clone()
+        with torch.inference_mode():
+            v = y[:3]
+        with torch.set_grad_enabled(name != "no_grad"):
+            v = f(v)
+        yield name, raises(lambda: v.mul_(2))

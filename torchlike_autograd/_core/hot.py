@@ -109,7 +109,7 @@ def make_view(source, link, numbers, v, creation):
             base, under = source, old
         else:
             under = old.under
-            if creation == "default":
+            if creation == "default" or old.creation == "inference":
                 creation = old.creation
     t = _new(Tensor)
     t._tl_v = v

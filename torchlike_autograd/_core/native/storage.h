@@ -133,8 +133,9 @@ static PyObject *make_view(PyObject *source, PyObject *link, PyObject *numbers, 
             base = source, under = s->view;
         else {
             under = SLOT(s->view, view_under);
-            if (grad && as == NULL)
-                creation = SLOT(s->view, view_creation);
+            PyObject *own = SLOT(s->view, view_creation);
+            if ((grad && as == NULL) || PyUnicode_CompareWithASCIIString(own, "inference") == 0)
+                creation = own;
         }
     }
     if (chain == NULL)
