@@ -217,3 +217,27 @@ def _(torch):
         yield "of a leaf", attempt(lambda: Doubled.apply(fw.make_dual(x.requires_grad_(), v.clone())))
         yield "dual leaf", attempt(lambda: Doubled.apply(fw.make_dual(x.detach(), v.clone()).requires_grad_()))
         yield "computed", parts(torch, Doubled.apply(fw.make_dual(x, v.clone()) * 1))
+
+
+@case("forward_over_reverse.through what was unpacked")
+def _(torch):
+    """A primal leads to the very tensor that was unpacked: to a dual tensor, a dual leaf, a view of them."""
+    fw = torch.autograd.forward_ad
+    for kind in ("of a leaf", "leaf", "computed"):
+        with fw.dual_level():
+            x, v = point(torch)
+            d = fw.make_dual(x, v).requires_grad_() if kind == "leaf" else fw.make_dual(x.requires_grad_() * (2 if kind == "computed" else 1), v)
+            if kind == "of a leaf":
+                d = fw.make_dual(x, v)
+            ts, seen = {"dual": d, "sin": d.sin(), "view": d[1:]}, []
+            ts["part"] = ts["sin"][:1]
+            for name, t in ts.items():
+                t.register_hook(lambda g, name=name: seen.append((name, parts(torch, g))))
+            for name, t in ts.items():
+                p = fw.unpack_dual(t).primal
+                yield f"{kind}, {name}", p.requires_grad
+                for end, e in ts.items():
+                    for what, loss in (("primal", (p * p).sum()), ("both", (p * p * t).sum())):
+                        g, = torch.autograd.grad(loss, e, retain_graph=True, allow_unused=True)
+                        yield f"{kind}, {name}, {end}, {what}", None if g is None else parts(torch, g), list(seen)
+                        seen.clear()

@@ -196,12 +196,12 @@ def unpacked(t, level):
     view = t._tl_view
     if type(view) is DualView:
         t._tl_value()
-        return aliased(view.primal()), view.tangent
+        return aliased(view.primal(), _of(t, level)), view.tangent
     base = None if view is None else view.base
     if base is not None and type(base._tl_view) is DualView:
         own = base._tl_view
         links = view.chain[len(own.chain):] if view.under is own else view.chain
-        return _through(own.primal(), links), _tangent_of(t, own, links)
+        return aliased(_through(own.primal(), links), _of(t, level)), _tangent_of(t, own, links)
     v = t._tl_value()
     return wrap(levels.move("primal", level, [v])), wrap(levels.move("tangent", level, [v]))
 
@@ -226,9 +226,15 @@ def _share_written(t, level):
         _hold(t, base._tl_view, base._tl_view.tangent)
 
 
-def aliased(p):
-    """A primal for its user: a view."""
-    return make_view(p, _ALIAS, (), record_op(_ALIAS, [p._tl_value()])[0], None)
+def _of(t, level):
+    """The Value of the primal of a dual tensor, whose history leads through that."""
+    v = record_op(levels.MoveSpec("primal", level.key, hidden=True), [t._tl_value()])[0]
+    return v if levels.primal_needs(t._tl_value(), level.key) else as_detached(v)
+
+
+def aliased(p, v=None):
+    """A primal for its user: a view; v: its Value, where that is not the memory's own."""
+    return make_view(p, _ALIAS, (), record_op(_ALIAS, [v or p._tl_value()])[0], None)
 
 
 def _through(t, links):
