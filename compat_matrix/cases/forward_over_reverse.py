@@ -241,3 +241,39 @@ def _(torch):
                         g, = torch.autograd.grad(loss, e, retain_graph=True, allow_unused=True)
                         yield f"{kind}, {name}, {end}, {what}", None if g is None else parts(torch, g), list(seen)
                         seen.clear()
+
+
+@case("forward_over_reverse.after the level")
+def _(torch):
+    """Passes from what a level computed, when that has ended: to leaves, dual tensors and what lies between, with hooks; dual leaves are leaves still."""
+    fw = torch.autograd.forward_ad
+    hooks = {"none": None, "twice": lambda g: g * 2, "other": lambda g: torch.tensor([1.0, 2.0, 3.0], dtype=g.dtype), "written": lambda g: g.mul_(2).sum().isnan().item() or None}
+    for kind in ("of a leaf", "leaf", "computed"):
+        for name, hook in hooks.items():
+            with fw.dual_level():
+                x, v = point(torch)
+                d = fw.make_dual(x, v).requires_grad_() if kind == "leaf" else fw.make_dual(x.requires_grad_() * (2 if kind == "computed" else 1), v)
+                if kind == "of a leaf":
+                    d = fw.make_dual(x, v)
+                m = d.sin()
+                total, u = (m * m * d).sum(), m.exp()
+                p, t = fw.unpack_dual(u)
+            yield f"{kind}, {name}, flags", d.requires_grad, d.is_leaf, m.is_leaf, total.requires_grad
+            end = d if kind == "leaf" else x
+            yield f"{kind}, {name}, tangent", torch.autograd.grad(t.sum(), end, retain_graph=True)[0]
+            if hook:
+                m.register_hook(hook)
+                d.register_hook(hook)
+            m.retain_grad()
+            ones = torch.ones_like(u)
+            for graph in (False, True):
+                yield f"{kind}, {name}, scalar, {graph}", [g.detach() for g in torch.autograd.grad(total, [end, d, m], retain_graph=True, create_graph=graph)]
+                yield f"{kind}, {name}, vector, {graph}", [g.detach() for g in torch.autograd.grad(u, [end, m, u], ones, retain_graph=True, create_graph=graph)]
+                roots = [p, u.sum(), d.sum()]
+                yield f"{kind}, {name}, roots, {graph}", [g.detach() for g in torch.autograd.grad(roots, [end, m, d], [ones, None, None], retain_graph=True, create_graph=graph)]
+            g, = torch.autograd.grad(total, end, create_graph=True)
+            yield f"{kind}, {name}, twice", g.requires_grad and torch.autograd.grad((g * g).sum(), end, retain_graph=True)[0]
+            total.backward(retain_graph=True)
+            yield f"{kind}, {name}, .grad", end.grad.clone(), m.grad.detach()
+            (total + (d * m).sum()).backward()
+            yield f"{kind}, {name}, .grad again", end.grad, m.grad.detach()

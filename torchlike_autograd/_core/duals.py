@@ -20,7 +20,7 @@ from .hot import make_view
 from .record import GRAD, mark_seen, record_op, thread
 from .state import copy_state
 from .state import new as _new
-from .storage import View, as_detached, cell_of, with_history, write
+from .storage import View, as_detached, as_leaf, cell_of, with_history, write
 
 _FILL = spec_of(OPS["_zero_"], (), ("T",))
 _ALIAS = spec_of(OPS["_fw_primal"], (("level", 0),), ("T",))
@@ -250,7 +250,9 @@ def shared(level, t):
     if not levels.has(t._tl_value(), level):
         return t, None
     p, x = unpacked(t, level)
-    return (t._tl_view.primal() if t._tl_view.made else t._tl_view.source, x) if type(t._tl_view) is DualView else (p, x)
+    if type(t._tl_view) is not DualView or t._tl_v.leaf is not None:
+        return p, x
+    return t._tl_view.primal() if t._tl_view.made else t._tl_view.source, x
 
 
 def end(key=None):
@@ -261,11 +263,21 @@ def end(key=None):
         if t is None or type(t._tl_view) is not DualView:
             continue
         if key is None or t._tl_view.level == key:
-            copy_state(t._tl_view.primal(), t, ("_tl_leaf", "_tl_hooks_dict"))
+            _end(t, t._tl_value(), t._tl_view.level)
         else:
             left.append(ref)
     if left:
         thread.state.extra["duals"] = left
+
+
+def _end(t, v, key):
+    """Let a dual tensor be its primal, in the place of the graph that it has."""
+    copy_state(t._tl_view.primal(), t, ("_tl_leaf", "_tl_hooks_dict"))
+    if v.leaf is not None:
+        t._tl_set_value(as_leaf(as_detached(t._tl_v), v.leaf))
+        v.leaf.gets_pairs()
+    elif levels.primal_needs(v, key):
+        t._tl_set_value(record_op(levels.MoveSpec("primal", key, hidden=True), [v], GRAD)[0])
 
 
 def _here():

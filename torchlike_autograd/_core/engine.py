@@ -16,7 +16,7 @@ from .arrivals import AS_IT_COMES
 from .asked import age, mark_useful, next_tape
 from .hooks import modes_of, put_back
 from .leaving import arrive, finish_leaf, leaf_at, leave
-from .nodes import Leaf, Nowhere, numbered
+from .nodes import Leaf, LeafOfPairs, Nowhere, numbered
 from .passes import more_room, put_back_room
 from .program import release_kept
 from .record import GRAD, INFERENCE, LOCK, NOGRAD, Step, new_prefix, record_op, thread
@@ -67,7 +67,7 @@ class Pass:
 
     def lose(self, where):
         """An undefined gradient for a Leaf or (tape, slot): it is passed on to those who watch."""
-        if type(where) is Leaf:
+        if type(where) in (Leaf, LeafOfPairs):
             if where.observed():
                 self.arrived.setdefault(where, None)
         elif type(where) is tuple:
@@ -90,6 +90,7 @@ class Pass:
         if type(g) is SparseValue:
             self.sparse.setdefault(leaf, []).append(g)
         elif type(leaf) is not Nowhere:
+            g = levels.outside(g) if type(leaf) is LeafOfPairs else g
             old = self.arrived.get(leaf)
             self.arrived[leaf] = g if old is None else self.add(old, g)
 

@@ -7,7 +7,7 @@ import weakref
 
 from .._ops.spec import aval
 from .._tensor import Tensor, wrap
-from . import errors, nodes
+from . import errors, levels, nodes
 from .nodes import edge_indices
 from .record import Value
 from .sparse_gradients import SparseValue, is_sparse
@@ -86,7 +86,7 @@ def _replaced(result, old, f):
 
 
 def shown(g):
-    return None if g is None else g.tensor if type(g) is SparseValue else wrap(g)
+    return None if g is None else g.tensor if type(g) is SparseValue else wrap(levels.outside(g))
 
 
 def run_hooks(hooks, g, came=None, place=0):
@@ -106,7 +106,8 @@ def run_hooks(hooks, g, came=None, place=0):
 def _value_of(t, g):
     """The Value of a tensor that a hook was given, or gave back, for the gradient g."""
     if type(t) is Tensor or not is_sparse(t):
-        return t._tl_value()
+        v = t._tl_value()
+        return v if type(g) is SparseValue or g.aval is v.aval else levels.in_pairs(v, g.aval, g)
     return SparseValue(t, aval(tuple(t.shape), t.dtype, g.aval.device), g.leaf)
 
 
@@ -130,7 +131,7 @@ def _legacy(v):
 
 
 def retain(t, g, p):
-    leaf = t._tl_leaf_point()
+    leaf, g = t._tl_leaf_point(), levels.outside(g)
     if p.create_graph and g.needs and leaf.grad is None:
         leaf.grad = shown(g).clone()
         return

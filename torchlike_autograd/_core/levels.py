@@ -15,7 +15,7 @@ from .._ops.registry import OPS
 from .._ops.spec import LeveledAval, aval, spec_of
 from . import errors, parts
 from .behind import levels_behind, steps_behind, top, type_at
-from .record import GRAD, INFERENCE, NOGRAD, Value, data, record_op, slot_table, thread
+from .record import GRAD, INFERENCE, NOGRAD, Value, data, record_alias, record_op, slot_table, thread
 
 FUNCTIONALIZED = "functionalized"  # in a thread's extra: whether a function runs that `functionalize` was given
 OLD = "old"  # the randomness of a map of torch's older kind, which batches gradients: Functions run in it as they are
@@ -352,12 +352,27 @@ def of_all_examples(v):
     return v
 
 
-def primal(v, mode=None):
-    """A Value without its dual levels."""
-    for k, n, kind in reversed(levels_of(v.aval)):
-        if kind == DUAL:
-            v = record_op(MoveSpec("primal", (k, n, kind)), [v], mode)[0]
+def primal(v, mode=None, but=()):
+    """A Value without its dual levels; but: with those among these levels, as types hold them."""
+    for lv in reversed(levels_of(v.aval)):
+        if lv[2] == DUAL and lv not in but:
+            v = record_op(MoveSpec("primal", lv), [v], mode)[0]
     return v
+
+
+def outside(g):
+    """A gradient that comes to a dual number whose level has ended, as it is seen from outside: without that of the tangent."""
+    return primal(g, but=[lv.key for lv in running()]) if type(g.aval) is LeveledAval else g
+
+
+def in_pairs(g, a, old=None):
+    """A gradient from outside for a dual number of type `a` whose level has ended; old: the one whose tangents it keeps, none where that is None."""
+    for lv in levels_of(a):
+        if lv[2] == DUAL and lv not in levels_of(g.aval) and all(r.key != lv for r in running()):
+            spec, of = (spec_of(OPS["_zero_"], (), ("T",)), g) if old is None else (MoveSpec("tangent", lv), old)
+            part = record_op(spec, [of], GRAD if old is not None and g.needs else NOGRAD)[0]
+            g = record_op(MoveSpec("join", lv, hidden=True), [g, part], GRAD)[0]
+    return g
 
 
 def refuse_dynamic(t, name):
@@ -494,8 +509,12 @@ def _become_primal(v, level, kept):
                 values[k] = u
             if v in values:
                 values[u] = values.pop(v)
-    mode = None if primal_needs(u, level.key) else NOGRAD  # a tangent that requires grad is not enough
+    mode = GRAD if u.leaf is None and primal_needs(u, level.key) else NOGRAD  # a tangent that requires grad is not enough
     p = record_op(MoveSpec("primal", level.key, hidden=True), [u], mode)[0]
+    if u.leaf is not None:
+        p = record_alias(p, "leaf")
+        p.leaf = p.tape.leaves[p.slot] = u.leaf
+        u.leaf.gets_pairs()
     v.aval, v.needs, v.tape, v.slot, v.array, v.leaf = p.aval, p.needs, p.tape, p.slot, p.array, p.leaf
     if p.array is None:
         p.tape.values[p.slot] = v

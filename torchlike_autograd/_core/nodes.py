@@ -35,6 +35,16 @@ class Leaf:
         """Whether anybody looks at the gradient on its way in."""
         return self.hooks or self.post or self.prehooks or self.posthooks
 
+    def gets_pairs(self):
+        """Its tensor was a dual one whose level has ended: what was computed there gives it gradients of pairs."""
+        self.__class__ = LeafOfPairs
+
+
+class LeafOfPairs(Leaf):
+    """The leaf of a tensor that was a dual one."""
+
+    __slots__ = ()
+
 
 class Nowhere(Leaf):
     """Where the gradient of a tensor goes that requires grad without an edge: a view made under no_grad of a tensor that requires grad."""

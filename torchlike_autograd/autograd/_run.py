@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from logging import DEBUG
 
 from .._core import devices, engine, levels, lifetimes, overriding, sparse_gradients, walls
+from .._core.behind import type_at
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
 from .._core.hooks import shown
@@ -19,7 +20,7 @@ from .._core.size import Size
 from .._core.storage import history
 from .._ops.no_gradient import real_gradient_wanted
 from .._ops.registry import OPS
-from .._ops.spec import aval, spec_of
+from .._ops.spec import LeveledAval, aval, spec_of
 from .._tensor import Tensor, wrap
 from ._logged import log, logged
 from ._reduced import reduced_to
@@ -357,7 +358,8 @@ def _roots(roots, grads):
 def _started(root, g, i):
     """(place, gradient) of a root: the node of one whose data were replaced takes a gradient of what it gave itself, as torch's does."""
     if isinstance(root, GradientEdge):
-        return _place(root), g
+        place = _place(root)
+        return place, g if type(place) is not tuple else levels.in_pairs(g, type_at(*place))
     v = history(root)
     if v.leaf is not None:
         return v.leaf, g
@@ -369,7 +371,7 @@ def _started(root, g, i):
         if v.aval.dtype.is_complex and not given.dtype.is_complex:
             raise real_gradient_wanted()
         g = record_op(cast_spec(given.dtype), (g,))[0]
-    return (tape, slot), g
+    return (tape, slot), g if type(given) is not LeveledAval else levels.in_pairs(g, given)
 
 
 def _spread(v, root):
