@@ -247,6 +247,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
                 self._tl_cell.value = v
                 self._tl_cell.n += 1  # views read again: they require grad with their base
             self._tl_at = self._tl_cell.n
+            if self._tl_view is not None and self._tl_view.of_two:
+                self._tl_view.value, self._tl_at = v, None  # it is asked about writes to both of its parts
 
     def _tl_leaf_point(self) -> Leaf:
         leaf = self._tl_leaf

@@ -277,3 +277,41 @@ def _(torch):
             yield f"{kind}, {name}, .grad", end.grad.clone(), m.grad.detach()
             (total + (d * m).sum()).backward()
             yield f"{kind}, {name}, .grad again", end.grad, m.grad.detach()
+
+
+@case("forward_over_reverse.by results")
+def _(torch):
+    """Gradients of gradients by the result that torch's formula reads, beside those by what it was computed from: in a level, with and without tangents."""
+    fw = torch.autograd.forward_ad
+    functions = {
+        "tanh": torch.tanh, "exp": torch.exp, "sigmoid": torch.sigmoid, "softmax": lambda a: torch.softmax(a, -1), "sqrt": lambda a: (a * a + 1).sqrt(),
+        "norm": lambda a: a.norm(2, keepdim=True), "reciprocal": torch.reciprocal, "prod": lambda a: a.prod(0, keepdim=True), "pow": lambda a: 2**a,
+        "inverse": lambda a: torch.linalg.inv(torch.diag(a)), "standard deviation": lambda a: a.std(0, keepdim=True), "written": lambda a: (a * 1).exp_()}
+    for kind in ("dual", "plain"):
+        for name, f in functions.items():
+            with fw.dual_level():
+                x, v = point(torch)
+                x.requires_grad_()
+                d = fw.make_dual(x, v) if kind == "dual" else x * 1
+                y = f(d)
+                for what, loss in (("sum", y.sum()), ("squares", (y * y).sum())):
+                    g, = torch.autograd.grad(loss, d, create_graph=True)
+                    yield f"{kind}, {name}, {what}", [parts(torch, t) for t in torch.autograd.grad((g * g).sum(), [x, d, y], retain_graph=True)]
+
+
+@case("forward_over_reverse.dual leaves written beside")
+def _(torch):
+    """A dual leaf stays a leaf when what shows its memory is written; a primal may be given a tangent as a tensor of its own."""
+    fw = torch.autograd.forward_ad
+    writes = {"detached": lambda d, a: d.detach().sin_(), "source": lambda d, a: a.mul_(3), "primal": lambda d, a: fw.unpack_dual(d).primal.detach().mul_(2),
+              "tangent": lambda d, a: fw.unpack_dual(d).tangent.mul_(2), "without gradients": lambda d, a: torch.no_grad()(lambda: d.mul_(2))(),
+              "dual": lambda d, a: a.copy_(fw.make_dual(a * 2, a))}
+    for name, write in writes.items():
+        with fw.dual_level():
+            a, v = point(torch)
+            d = fw.make_dual(a, v).requires_grad_()
+            before = d.exp()
+            write(d, a)
+            yield name, d.requires_grad, d.is_leaf, parts(torch, d)
+            yield f"{name}, gradients", [parts(torch, torch.autograd.grad(t.sum(), d, retain_graph=True)[0]) for t in (d * d, d.exp(), before)]
+        yield f"{name}, after", d.requires_grad, d.is_leaf, torch.autograd.grad((d * d).sum(), d)[0]

@@ -48,7 +48,7 @@ def run_stage(p, tape, stage, cots):
 
 def _run_stage(p, tape, stage, cots):
     if p.levels is not None:
-        return levels.run_stage(p, tape, stage, cots, value_at, number_at)
+        return _run_in_levels(p, tape, stage, cots)
     if stage.looks:
         stage = stage_of(stage, tape) if p.create_graph and tape.open else stage
         return stage.run(lambda s: value_at(tape, s), lambda t: number_at(tape, t), cots, lambda *call: _record_looking(p, tape, *call), p.add)
@@ -66,6 +66,22 @@ def _run_stage(p, tape, stage, cots):
                     return made
     form, reads, numbers = stage_form(stage, tape)
     return record_op(form, [*cots, *[value_at(tape, s) for s in reads], *[number_at(tape, t) for t in numbers]], NOGRAD)
+
+
+def _run_in_levels(p, tape, stage, cots):
+    """A stage call by call, each pullback mapped over the levels of the pass; None for a gradient that is undefined."""
+    grads = {s: g for s, g in zip(stage.cots, cots) if g is not None}
+    for v in stage.visits:
+        step = v.step
+        given = tuple([k for k in v.given if step.first + k in grads])
+        if not given:
+            continue
+        for i, g in zip(v.wanted, _pulled(p, tape, step, v.wanted, given, [grads[step.first + k] for k in given])):
+            if g is not None:
+                slot = step.ins[i]
+                old = grads.get(slot)
+                grads[slot] = g if old is None else p.add(old, g)
+    return [grads.get(s) for s in stage.outs]
 
 
 def _record_calls(p, tape, stage, cots):
@@ -246,17 +262,23 @@ def _run_pull(p, tape, step, wanted, outs):
         pull, gs, ins = nodes.unpacking(p, tape, step, wanted, outs)
         return _sparsely(p, tape, step, pull, gs, ins) if sparse else _record_looking(p, tape, pull, gs, ins)
     refuse_write(step)
-    pull = step.form.pullback(wanted, given) if p.levels is None else pullback(step.form, wanted, given, p.levels)
-    other = pull_of(step, wanted, given) if p.create_graph and p.levels is None else None
+    gs = [outs[i] for i in given]
+    if sparse:
+        pull = step.form.pullback(wanted, given)
+        return _sparsely(p, tape, step, pull, gs, _inputs_at(tape, step, pull))
+    return _pulled(p, tape, step, wanted, given, gs)
+
+
+def _pulled(p, tape, step, wanted, given, gs):
+    """What the pullback of a step gives for gradients of the results `given`; with a graph of its own as torch's formula, which may read results."""
+    other = pull_of(step, wanted, given, p.levels) if p.create_graph else None
     if other is not None:
         with_own = with_results(step)
         with results(tape, [with_own.ins[i] for i in other.keep if i >= len(step.ins)]) as found:
             if found:
-                return _record_looking(p, tape, other, [outs[i] for i in given], _inputs_at(tape, with_own, other))
-    gs, ins = [outs[i] for i in given], _inputs_at(tape, step, pull)
-    if sparse:
-        return _sparsely(p, tape, step, pull, gs, ins)
-    found = _record_looking(p, tape, pull, gs, ins)
+                return _record_looking(p, tape, other, gs, _inputs_at(tape, with_own, other))
+    pull = step.form.pullback(wanted, given) if p.levels is None else pullback(step.form, wanted, given, p.levels)
+    found = _record_looking(p, tape, pull, gs, _inputs_at(tape, step, pull))
     return found if p.levels is None else levels.defined(pull, found)
 
 

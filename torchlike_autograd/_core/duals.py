@@ -61,11 +61,11 @@ class DualView(View):
         """The Value of the dual tensor now."""
         parts = self.source._tl_value(), self.tangent._tl_value()
         if self.parts is None or parts[0] is not self.parts[0] or parts[1] is not self.parts[1]:
-            own = parts[1]
-            if levels.has_key(own, self.level):  # a tangent that was given one itself, as a tensor: that is none of this one's
-                own = record_op(levels.MoveSpec("primal", self.level, hidden=True), [own], GRAD)[0]
-            joined = record_op(levels.MoveSpec("join", self.level, hidden=not self.made), [parts[0], own], GRAD)
-            self.show(t, joined if self.old is None else [with_history(as_detached(joined[0]), self.old)], parts)
+            # A primal or a tangent that was given a tangent itself, as a tensor: that is none of this one's.
+            own = [record_op(levels.MoveSpec("primal", self.level, hidden=True), [v], GRAD)[0] if levels.has_key(v, self.level) else v for v in parts]
+            joined = record_op(levels.MoveSpec("join", self.level, hidden=not self.made), own, GRAD)
+            old = t._tl_v if t._tl_v.leaf is not None else self.old
+            self.show(t, joined if old is None else [with_history(as_detached(joined[0]), old)], parts)
         return self.value
 
     def show(self, t, joined, parts):

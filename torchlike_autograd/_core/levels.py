@@ -10,7 +10,7 @@ import contextlib
 import weakref
 from sys import getrefcount
 
-from .._ops.lift import DUAL, MAP, Move, MoveSpec, Through, levels_of, pullback, with_levels
+from .._ops.lift import DUAL, MAP, Move, MoveSpec, Through, levels_of, with_levels
 from .._ops.registry import OPS
 from .._ops.spec import LeveledAval, aval, spec_of
 from . import errors, parts
@@ -575,25 +575,6 @@ def beyond(ts):
     out = Reservation()
     out.top = top([(t._tl_v.tape, t._tl_v.slot) for t in ts if t._tl_value().needs and t._tl_v.leaf is None and t._tl_v.tape is not None])
     yield out.hold()
-
-
-def run_stage(p, tape, stage, cots, value_at, number_at):
-    """A stage call by call, each pullback mapped over the levels of the pass; None for a gradient that is undefined."""
-    mode = GRAD if p.create_graph else NOGRAD
-    grads = {s: g for s, g in zip(stage.cots, cots) if g is not None}
-    for v in stage.visits:
-        step = v.step
-        given = tuple([k for k in v.given if step.first + k in grads])
-        if not given:
-            continue
-        pull = pullback(step.form, v.wanted, given, p.levels)
-        ins = [number_at(tape, step.ins[i]) if type(step.ins[i]) is tuple else value_at(tape, step.ins[i]) for i in pull.keep]
-        for i, g in zip(v.wanted, defined(pull, record_op(pull, [*[grads[step.first + k] for k in given], *ins], mode))):
-            if g is not None:
-                slot = step.ins[i]
-                old = grads.get(slot)
-                grads[slot] = g if old is None else p.add(old, g)
-    return [grads.get(s) for s in stage.outs]
 
 
 def defined(pull, grads):

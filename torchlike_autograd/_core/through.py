@@ -7,6 +7,7 @@ inputs alone (`g * exp(x)`), the same number with the same derivative by `x`; bu
 
 from __future__ import annotations
 
+from .._ops.lift import inside
 from .._ops.pull_saved import SavedPullback, saved_places
 from .._ops.spec import Form
 from .record import Step
@@ -23,9 +24,9 @@ class ResultPullback(SavedPullback):
         self.keep = (*self.keep, *(len(form.avals) + k for k in self.own))
 
 
-def pull_of(step, wanted, given):
-    """The pullback of a step that reads its results; None where the plain one is torch's."""
-    form = step.form
+def pull_of(step, wanted, given, active=None):
+    """The pullback of a step that reads its results, in a pass inside of the levels `active` (ids); None where the plain one is torch's."""
+    form = step.form if active is None else inside(step.form, active)
     if step.kind != "op" or type(form) is not Form or step.packed or 0 not in form.kept(wanted)[1]:  # statistics beside the result are nobody's
         return None
     key = ("through", wanted, given)
