@@ -334,8 +334,10 @@ def arange(*args, out=None, dtype=None, layout=None, device=None, pin_memory=Fal
         if max(start, end, step) >= 2**63:
             raise RuntimeError("value cannot be converted to type int64_t without overflow")
     length = math.ceil((end - start) / step) if isinstance(end - start, float) or isinstance(step, float) else -((start - end) // step)
-    if length >= 2**63:
+    if length > 2**63:  # PyTorch compares floats, in which the largest int is 2**63
         raise RuntimeError("invalid size, possible overflow?")
+    if length == 2**63:
+        raise RuntimeError(f"IntArrayRef contains an int that cannot be represented as a SymInt: {-2**63}")
     if dtype.category == dtypes.INT:
         start, step = int(start), int(step)
     kinds = tuple(number_kind(x) for x in (start, step))
