@@ -148,6 +148,11 @@ def einsum_of_unlike_operands(torch):
     for equation in ("ab,ac->bc", "ab,ac->cb", "ab,cb->ca", "abc,abd->adc", "abc,ad->dbc", "abc,ad->bdc", "ad,abc->bcd", "abc,ade->dbec", "abc,ade->debc"):
         a, b = (torch.ones((3,) * len(labels)) for labels in equation.split("->")[0].split(","))
         yield equation, raises(lambda: torch.einsum(equation, a, b.double())), raises(lambda: torch.einsum(equation, a.double(), b))
+    one, two = torch.ones(3, 3), torch.ones(3, 3, dtype=torch.float64)
+    for equation in ("ab,bc,cd->ad", "ab,ac,bd->cd", "ab,ac,bd->dc", "ab,ca,db->cd", "ab,bc,cd,de->ae", "ab,bc,cd,de->ea", "ab,cd,bc,de->ae"):
+        mixed = [[two if i == k else one for i in range(equation.count(",") + 1)] for k in range(equation.count(",") + 1)]
+        yield equation, *(raises(lambda m=m: torch.einsum(equation, *m)) for m in mixed)
+    yield "two by two", raises(lambda: torch.einsum("ab,bc,cd,de->ae", one, one, two, two))
 
 
 @case("asked_by_more_libraries.einsum_along_a_path")

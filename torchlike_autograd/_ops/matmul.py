@@ -507,7 +507,7 @@ def _einsum(equation, *operands):
 def _expect_met(tensors, equation):
     """Raise where a pair, taken from the left, sums over what both have as a matrix product and their dtypes differ; other pairs only multiply.
 
-    The product has the right operand first where all its own dims come before the left one's, and a product so far comes after a further operand.
+    Of the first two the right one is the first factor where all its own dims come before the left one's; a product so far comes before a further operand.
     """
     inputs, _, output = equation.partition("->")
     labels = inputs.split(",")
@@ -518,7 +518,7 @@ def _expect_met(tensors, equation):
         later = set(output).union(*labels[k + 1:])
         if (mine & theirs) - later:
             first, second = [place[c] for c in mine - theirs if c in later], [place[c] for c in theirs - mine if c in later]
-            swapped = k > 1 or (first and second and max(second) < min(first))
+            swapped = k == 1 and first and second and max(second) < min(first)
             pair = (right, left) if swapped else (left, right)
             if left.size and right.size:
                 only("bmm", pair[0], "ifc")
