@@ -388,3 +388,44 @@ def _(torch):
         "item": lambda: leaf().item(), "inputs": lambda: leaf().sum().backward(inputs=[]), "no such input": lambda: leaf().sum().backward(inputs=[leaf().exp()])}
     for name, call in calls.items():
         yield name, attempt(call), attempt(call)
+
+
+@case("conventions.rest")
+def _(torch):
+    """Lines that are no call of one gradient: edges of bins, what is refused, what is written in place, masks, indices."""
+    F, t = torch.nn.functional, torch.tensor
+    x = t([1.0, 2.0, 2.0, 3.0])
+    yield "right edges", torch.histc(x, 2, 1, 3), torch.histogram(x, 2).hist, torch.bucketize(x, t([1.0, 2.0])), torch.searchsorted(t([1.0, 2.0]), x, right=True)
+    yield "argmax", t([1.0, 2.0, 2.0]).argmax(), t([1.0, float("nan"), 2.0, float("nan")]).argmin(), t([2.0, 1.0, 2.0, 1.0]).mode(), t([NAN, 1.0, NAN]).unique()
+    empty = torch.ones(0, 2)
+    for name, call in {"max": lambda: empty.max(), "amax": lambda: empty.amax(0), "argmax": lambda: empty.argmax(), "quantile": lambda: empty.quantile(0.5),
+                       "vector_norm": lambda: torch.linalg.vector_norm(empty, INF)}.items():
+        yield f"{name} of nothing", attempt(call)
+    norm, weight = torch.nn.BatchNorm1d(2), torch.tensor([[3.0, 4.0], [0.3, 0.4]])
+    norm(t([[1.0, 2.0], [3.0, 6.0]]))
+    F.embedding(t([0]), weight, max_norm=1.0)
+    yield "written", norm.running_mean, norm.running_var, weight, attempt(lambda: norm(t([[1.0, 2.0]])))
+    needs = torch.ones(2, 2, requires_grad=True)
+    yield "further results", [o.requires_grad for o in torch.native_layer_norm(needs, (2,), None, None, 1e-5)]
+    mask, attention = t([[True, False], [True, True]]), torch.nn.MultiheadAttention(2, 1)
+    for p in attention.parameters():
+        torch.nn.init.constant_(p, 0.5)
+    q = t([[1.0, 0.0], [0.5, 2.0]])
+    yield "masks", F.scaled_dot_product_attention(q[None], q[None], q[None], mask), attention(q, q, q, attn_mask=mask)[0].isnan()
+    lp = torch.randn(4, 1, 3, generator=torch.Generator().manual_seed(0)).log_softmax(2).requires_grad_()
+    loss = F.ctc_loss(lp, t([[1, 2]]), t([4]), t([2]), reduction="sum")
+    g, = torch.autograd.grad(loss, lp, create_graph=True)
+    yield "ctc_loss", loss.detach(), g.detach(), attempt(lambda: torch.autograd.grad(g.sum(), lp))
+    once = {"hardsigmoid": lambda a: F.hardsigmoid(a), "multi_margin_loss": lambda a: F.multi_margin_loss(a, t([0, 1])),
+            "multilabel_margin_loss": lambda a: F.multilabel_margin_loss(a, t([[0, -1], [1, -1]])), "cdist": lambda a: torch.cdist(a, a * 2),
+            "embedding_bag": lambda a: F.embedding_bag(t([[0, 1]]), a, per_sample_weights=t([[1.0, 2.0]]), mode="sum")}
+    for name, f in once.items():
+        a = torch.tensor([[0.5, 1.0], [2.0, -1.0]], requires_grad=True)
+        g, = torch.autograd.grad(f(a).sum(), a, create_graph=True)
+        yield f"{name}, twice", attempt(lambda: torch.autograd.grad((g * g).sum(), a))
+    places = {"negative step": lambda: x[::-1], "list": lambda: x[[0, -1]], "of tensors": lambda: weight[t([0, 1]), t([1, 0])], "bools": lambda: weight[t([True, False])],
+              "a mask": lambda: weight[t([[True, False], [False, True]])], "None": lambda: x[None].shape, "...": lambda: weight[..., 0], "True": lambda: x[True].shape,
+              "0-dim": lambda: x[t(1)], "gather far": lambda: x.gather(0, t([9])), "index_select far": lambda: x.index_select(0, t([9])),
+              "scatter a part": lambda: x.scatter(0, t([1]), t([7.0, 8.0])), "put": lambda: weight.put(t([3]), t([7.0]))}
+    for name, call in places.items():
+        yield f"index: {name}", attempt(call)
