@@ -299,13 +299,13 @@ def _smoothed_nll(self, target, weight, *, reduction, ignore_index, label_smooth
         raise RuntimeError("gather(): Expected dtype int32/int64 for index")
     flat = self.ndim == 1
     logp, target = (self[None], target.reshape(1)) if flat else (self, target)
-    hard, _ = _nll(logp, target, None if weight is None else jax.lax.stop_gradient(weight), reduction, ignore_index)
+    hard, whole = _nll(logp, target, None if weight is None else jax.lax.stop_gradient(weight), reduction, ignore_index)
     spread = -total(logp if weight is None else logp * _along(weight, logp.ndim, 1), (1,))
     spread = jnp.where(target != ignore_index, spread, 0)
     if reduction != _NONE:
         spread = total(spread, tuple(range(spread.ndim)))
     if reduction == _MEAN:
-        spread = spread / total(_of_target(logp, target, weight, ignore_index)[1], tuple(range(target.ndim)))
+        spread = spread / (whole if weight is None else total(_of_target(logp, target, weight, ignore_index)[1], tuple(range(target.ndim))))
     out = (1 - label_smoothing) * hard + spread * (label_smoothing / logp.shape[1])
     return out.reshape(()) if flat else out
 
