@@ -477,6 +477,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
                                "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these "
                                "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")
         old = self._tl_value()
+        if self._tl_view is not None and self._tl_view.of_two:
+            levels.FORWARD_AD["leave"](self)
         self._tl_set_value(as_detached(levels.primal(old) if type(old.aval) is LeveledAval else old))
         if old.needs and old.leaf is None:
             tape, slot, step = place_and_step(old)

@@ -20,7 +20,7 @@ from .hot import make_view
 from .record import GRAD, mark_seen, record_op, thread
 from .state import copy_state
 from .state import new as _new
-from .storage import View, as_detached, as_leaf, cell_of, with_history, write
+from .storage import View, as_detached, as_leaf, cell_of, peek, with_history, write
 
 _FILL = spec_of(OPS["_zero_"], (), ("T",))
 _ALIAS = spec_of(OPS["_fw_primal"], (("level", 0),), ("T",))
@@ -81,12 +81,13 @@ class DualView(View):
             p, x = (record_op(spec, [new], GRAD)[0] for spec in (levels.MoveSpec("primal", self.level, hidden=True), levels.MoveSpec("tangent", self.level)))
         else:
             p, x = new, _zeros(new)
-        p = p if thread.state.grad and levels.primal_needs(new, self.level) else as_detached(p)  # a write without grad mode leaves the history there was
+        p = p if levels.primal_needs(new, self.level) else as_detached(p)
         target = self.primal()
         dispatch.check_inplace(target)
-        write(target, p)
         if not (was or dual) or tangents_off.enabled():
-            self._write_tangent(x)
+            dispatch.check_inplace(self.tangent)
+            _put(self.tangent, x)
+        _put(target, p)
         self.old = self.old and new
         self.parts = None
         if was and not dual:  # numbers that were drawn, say: the tangent stays, of zeros, or as it was where tangents are off
@@ -94,18 +95,17 @@ class DualView(View):
         else:
             self.show(t, [new], (self.source._tl_value(), self.tangent._tl_value()))
 
-    def _write_tangent(self, x):
-        if self.tangent._tl_needs and self.tangent.is_leaf:
-            self.tangent = wrap(x)
-        else:
-            write(self.tangent, x)
-
     def primal(self):
         """The primal as a tensor over its memory, whose history goes on where it is written to."""
         if not self.made:
             return self.source
         with overriding.Off(modes=True):
             return self.source.view_as(self.source)
+
+
+def _put(part, v):
+    """Write a Value to a primal or tangent: without grad mode the history there was stays."""
+    write(part, v if thread.state.grad else dispatch.keep_history(as_detached(v), peek(part), part))
 
 
 def _zeros(v):
@@ -270,9 +270,14 @@ def end(key=None):
         thread.state.extra["duals"] = left
 
 
+def _leave(t):
+    """Let a dual tensor be its primal."""
+    copy_state(t._tl_view.primal(), t, ("_tl_leaf", "_tl_hooks_dict"))
+
+
 def _end(t, v, key):
     """Let a dual tensor be its primal, in the place of the graph that it has."""
-    copy_state(t._tl_view.primal(), t, ("_tl_leaf", "_tl_hooks_dict"))
+    _leave(t)
     if v.leaf is not None:
         t._tl_set_value(as_leaf(as_detached(t._tl_v), v.leaf))
         v.leaf.gets_pairs()
@@ -284,4 +289,4 @@ def _here():
     return thread.state.extra["forward_ad"][1]
 
 
-levels.FORWARD_AD.update(share=_share_written, detach=lambda t, level: unpacked(t, level)[0].detach(), unpack=lambda t: unpacked(t, _here()))
+levels.FORWARD_AD.update(share=_share_written, detach=lambda t, level: unpacked(t, level)[0].detach(), leave=_leave, unpack=lambda t: unpacked(t, _here()))

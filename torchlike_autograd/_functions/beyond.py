@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._core import levels
+from .._core import duals, levels
 from .._core.record import mark_seen, record_op
 from .._core.state import new
 from .._core.storage import as_detached, cell_of, peek
@@ -31,7 +31,8 @@ def parts_of(t):
     view = t._tl_view
     if view is None or not view.of_two or not view.chain or levels.mapped(t._tl_v) is not None:
         return None
-    return levels.dual_level(t._tl_v), view.primal(), view.tangent
+    level = levels.dual_level(t._tl_v)
+    return level, *duals.unpacked(t, level)
 
 
 def marked(source, input, view):

@@ -30,12 +30,14 @@ _NOT_GIVEN = ("ctx.mark_dirty() received a tensor that was not an input. Only in
 
 
 def _check_written(d, v):
-    base = d._tl_view.base if d._tl_view is not None else None
     if v.leaf is not None:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    if d._tl_view is not None and d._tl_view.of_two:
+        d = d._tl_view.primal()
+    base = d._tl_view.base if d._tl_view is not None else None
     if base is not None and d._tl_view.creation != "default":
         raise view_error(d, False)
-    if base is not None and peek(base).leaf is not None:
+    if base is not None and (peek(base).leaf is not None or not peek(base).needs):
         raise errors.leaf_view_inplace()
 
 
