@@ -5,6 +5,9 @@ view of it, gives its parts to them.  They stand in its `View`, which `storage.p
 
     source ---- cell                    d (DualView: source, tangent) ---- views of d: base d, chain
     tangent --- cell                    d.mul_(2):  new = d * 2;  source = primal(new);  tangent = tangent(new)
+
+A dual tensor that `make_dual` gave is a view of its source: what it is read from and written through is `shown`, a view of it that nobody else has, so
+that its history is that of any view of it.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from .hot import make_view
 from .record import GRAD, mark_seen, record_op, thread
 from .state import copy_state
 from .state import new as _new
-from .storage import View, as_detached, as_leaf, cell_of, peek, with_history, write
+from .storage import View, as_detached, as_leaf, cell_of, history, peek, replayed_from, with_history, write
 
 _FILL = spec_of(OPS["_zero_"], (), ("T",))
 _ALIAS = spec_of(OPS["_fw_primal"], (("level", 0),), ("T",))
@@ -28,15 +31,16 @@ _ALIAS = spec_of(OPS["_fw_primal"], (("level", 0),), ("T",))
 
 class DualView(View):
     """The View of a dual tensor: `level` as types hold it; source: whose memory the primal is; tangent; made: whether `source` is the user's own tensor
-    (the dual is a view of it then, torch's `_base`); parts: the Values that `value` was joined from."""
+    (the dual is a view of it then, torch's `_base`, and `shown` one that its Value is read from); parts: the Values that `value` was joined from."""
 
-    __slots__ = ("level", "made", "old", "parts", "since", "source", "tangent", "value", "views")
+    __slots__ = ("level", "made", "old", "parts", "shown", "since", "source", "tangent", "value", "views")
     of_two = True
 
     def __init__(self, level, source, tangent, made, chain, old=None):
         View.__init__(self, None, chain, "default")
         self.old = old      # whose history it goes on showing when its parts were written to beside it: of a reverse-mode level inside of this one, say
         self.level, self.source, self.tangent, self.made = level, source, tangent, made
+        self.shown = _view_of(source) if made else source
         self.parts = self.value = None
         self.views = {}     # id of a view of the dual tensor -> (weak reference to it, tangent that it shows a part of, its own tangent)
         self.since = source._tl_cell.n, tangent._tl_cell.n
@@ -59,14 +63,29 @@ class DualView(View):
 
     def read(self, t):
         """The Value of the dual tensor now."""
-        parts = self.source._tl_value(), self.tangent._tl_value()
+        parts = self._values()
         if self.parts is None or parts[0] is not self.parts[0] or parts[1] is not self.parts[1]:
-            # A primal or a tangent that was given a tangent itself, as a tensor: that is none of this one's.
-            own = [record_op(levels.MoveSpec("primal", self.level, hidden=True), [v], GRAD)[0] if levels.has_key(v, self.level) else v for v in parts]
-            joined = record_op(levels.MoveSpec("join", self.level, hidden=not self.made), own, GRAD)
+            joined = self._joined(*parts)
             old = t._tl_v if t._tl_v.leaf is not None else self.old
-            self.show(t, joined if old is None else [with_history(as_detached(joined[0]), old)], parts)
+            self.show(t, [joined if old is None else with_history(as_detached(joined), old)], parts)
         return self.value
+
+    def _values(self):
+        return self.shown._tl_value(), self.tangent._tl_value()
+
+    def beneath(self, t):
+        """What views of the dual tensor show a part of once it was written, and writes begin with: where it is a view itself, not a part of its history."""
+        if not self.made or t._tl_v.leaf is not None:
+            return self.read(t)
+        view = self.source._tl_view
+        base = None if view is None else view.base
+        p = self.source._tl_value() if base is None else replayed_from(view, base, history(base), GRAD)
+        return self._joined(p, self.tangent._tl_value())
+
+    def _joined(self, *parts):
+        # A primal or a tangent that was given a tangent itself, as a tensor: that is none of this one's.
+        own = [record_op(levels.MoveSpec("primal", self.level, hidden=True), [v], GRAD)[0] if levels.has_key(v, self.level) else v for v in parts]
+        return record_op(levels.MoveSpec("join", self.level, hidden=True), own, GRAD)[0]
 
     def show(self, t, joined, parts):
         """Let `t` be this Value of these parts."""
@@ -82,7 +101,7 @@ class DualView(View):
         else:
             p, x = new, _zeros(new)
         p = p if levels.primal_needs(new, self.level) else as_detached(p)
-        target = self.primal()
+        target = self.shown
         dispatch.check_inplace(target)
         if not (was or dual) or tangents_off.enabled():
             dispatch.check_inplace(self.tangent)
@@ -90,17 +109,21 @@ class DualView(View):
         _put(target, p)
         self.old = self.old and new
         self.parts = None
-        if was and not dual:  # numbers that were drawn, say: the tangent stays, of zeros, or as it was where tangents are off
+        if self.made or (was and not dual):  # numbers that were drawn, say: the tangent stays, of zeros, or as it was where tangents are off
+            mark_seen(new, t._tl_counter)
             self.read(t)
         else:
-            self.show(t, [new], (self.source._tl_value(), self.tangent._tl_value()))
+            self.show(t, [new], self._values())
 
     def primal(self):
         """The primal as a tensor over its memory, whose history goes on where it is written to."""
-        if not self.made:
-            return self.source
-        with overriding.Off(modes=True):
-            return self.source.view_as(self.source)
+        return _view_of(self.source) if self.made else self.source
+
+
+def _view_of(t):
+    """A view of the whole of a tensor, whatever class it has and whatever listens."""
+    with overriding.Off(modes=True):
+        return t.view_as(t)
 
 
 def _put(part, v):
@@ -126,7 +149,7 @@ def _share(t, view):
     cell = cell_of(view.source)
     t._tl_cell, t._tl_counter, t._tl_view, t._tl_at, t._tl_laid = cell, view.source._tl_counter, view, None, None
     if view.parts is None:
-        view.show(t, [t._tl_v], (view.source._tl_value(), view.tangent._tl_value()))
+        view.show(t, [t._tl_v], view._values())
     _open().append(weakref.ref(t))
     return t
 
@@ -141,7 +164,7 @@ def make(level, source, tangent, made=True):
     cell_of(source)
     cell_of(tangent)
     view = DualView(level.key, source, tangent, made, () if source._tl_view is None else source._tl_view.chain)
-    out = wrap(levels.move("join", level, [source._tl_value(), tangent._tl_value()]))
+    out = wrap(levels.move("join", level, view._values(), hidden=True))
     _share(out, view)
     out._tl_laid = source._tl_laid
     return out

@@ -21,7 +21,7 @@ from weakref import ref
 
 from .._ops import graft  # noqa: F401 - its entry is a spec here
 from .._ops.registry import OPS
-from .._ops.spec import spec_of
+from .._ops.spec import LeveledAval, spec_of
 from . import belonging, errors, layouts, levels, walls
 from .chains import BEYOND_STRIDES, REPEATING, PickSpec, pick, put_spec, recorded, replay_spec, written_repeats
 from .nodes import Nowhere, node_at, observed, place_and_step, short_name, step_of
@@ -133,7 +133,7 @@ def _read_again(t, strict):
     if base is None or base._tl_cell is not cell:
         v = with_history(cell.value if view is None else replayed(view.chain, cell.value, NOGRAD), old)
     else:
-        b = base._tl_v if base._tl_at == cell.n else _read_again(base, strict)
+        b = _beneath(base, strict)
         if old.seen is not None and old.seen[1] == t._tl_counter.n and not (b.needs and not old.needs and hasattr(view, "stale")):
             v = _same_history(t, replayed_from(view, base, b, NOGRAD), b)  # written behind the version's back
         elif not b.needs and (view.creation == "default" or not old.needs or old.leaf is not None):
@@ -159,6 +159,14 @@ def _read_again(t, strict):
     return v
 
 
+def _beneath(base, strict):
+    """The Value of a base that views of it are read from."""
+    view = base._tl_view
+    if view is not None and view.of_two:
+        return view.beneath(base)
+    return base._tl_v if base._tl_at == base._tl_cell.n else _read_again(base, strict)
+
+
 def is_inference(t):
     """Whether the memory of `t` was made in inference mode."""
     return t._tl_v.needs is INFERENCE if t._tl_counter is None else t._tl_counter.inference
@@ -179,11 +187,16 @@ def own_value(v, counter):
 
 def another(v):
     """A Value of its own with the contents of `v`, without history."""
-    if v.array is None:
+    if not _on_its_own(v):
         return record_alias(v, "detach")
     out = type(v)(v.aval, False, None, OF_LEAF if v.leaf is not None or (v.tape is None and v.slot == OF_LEAF) else 0)
     out.array = v.array
     return out
+
+
+def _on_its_own(v):
+    """Whether another Value over the array of `v` can do without a record, where levels that end find theirs."""
+    return v.array is not None and type(v.aval) is not LeveledAval
 
 
 def with_history(v, old):
@@ -326,7 +339,7 @@ def view_error(t, indirect):
 
 def as_leaf(v, leaf):
     """`v` as a leaf that requires grad, accumulating into `leaf`."""
-    if v.array is not None:
+    if _on_its_own(v):
         out = type(v)(v.aval, True, None, 0)
         out.array = v.array
     else:
@@ -340,7 +353,7 @@ def as_detached(v):
     """`v` without history."""
     if not v.needs:
         return v
-    if v.array is not None:
+    if _on_its_own(v):
         return over_its_array(v)
     out = record_alias(v, "detach")
     told = layouts.TOLD.get(v.tape) if layouts.TOLD else None
@@ -373,7 +386,7 @@ def write(t, new):
     if view is not None and view.of_two:
         return view.write(t, new)
     if base is not None and base._tl_cell is cell:
-        old = base._tl_v if base._tl_at == cell.n else _read_again(base, False)
+        old = _beneath(base, False)
         if view.under is not None and not new.needs and may_repeat(base) and repeated_dims(base):
             return _write_below(t, new)
         if base._tl_view is not view.under:  # a base that shows a part of its memory by now, and not what else is written here
