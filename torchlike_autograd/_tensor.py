@@ -362,7 +362,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
     @property
     def _base(self):
         view = self._tl_view
-        return None if view is None or self._tl_counter.inference else view.shown_base if view.of_two else view.base
+        return None if view is None or self._tl_counter.inference else view.shown_base
 
     def _is_view(self):
         return self._base is not None
@@ -378,8 +378,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
 
     def retain_grad(self):
         """Keep this non-leaf's gradient in `.grad` during backward."""
-        v = peek(self)
-        if not v.needs:
+        if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if self._tl_v.needs and self._tl_v.leaf is None:
             if "levels" in thread.state.extra and levels.differentiating():
@@ -392,17 +391,17 @@ class Tensor(State, Values, metaclass=TensorMeta):
     def register_hook(self, hook):
         """Call hook(grad) when the gradient is known; a returned tensor replaces it."""
         v = history(self)
-        if not v.needs:
+        if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if v.leaf is not None:
             Leaf.watched[0] = True
             if v.leaf.hooks is None:
                 v.leaf.hooks = OrderedDict()
-            return add_hook(v.leaf.hooks, hook)
+            return add_hook(v.leaf.hooks, hook, belonging.mark_of(v.leaf))
         tape, slot, step = place_and_step(v)
         lifetimes.watch(self)
         hooks = observed(tape, step.first, True).hooks
-        return add_hook(hooks.setdefault(slot, OrderedDict()), hook)
+        return add_hook(hooks.setdefault(slot, OrderedDict()), hook, belonging.mark_at(tape, slot))
 
     def register_post_accumulate_grad_hook(self, hook):
         """Call hook(tensor) after its gradient was accumulated; leaves only."""

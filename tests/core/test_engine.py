@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import torchlike_autograd as torch
-from torchlike_autograd._core import config, execute, levels, record, worth
+from torchlike_autograd._core import config, crossing, execute, record, worth
 
 
 def test_long_chain():
@@ -264,7 +264,7 @@ def test_a_pass_that_is_refused_leaves_the_modes_as_they_were(monkeypatch):
 
     w = torch.ones(4, requires_grad=True)
     y = (w * 2).sin()
-    monkeypatch.setattr(levels, "of_pass", refuse)
+    monkeypatch.setattr(crossing, "of_pass", refuse)
     with pytest.raises(NotImplementedError, match="not this one"):
         torch.func.vmap(lambda v: torch.autograd.grad(y, w, v, retain_graph=True)[0])(torch.eye(4))
     assert torch.is_grad_enabled() and (w * 2).requires_grad

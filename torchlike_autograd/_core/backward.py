@@ -6,7 +6,7 @@ Both are recorded: a stage over what is still pending reads the slots of the sam
 from __future__ import annotations
 
 from .._ops.lift import pullback
-from . import errors, levels, nodes, sparse_gradients, spread
+from . import crossing, errors, nodes, sparse_gradients, spread
 from .hooks import posthooks, prehooks, tensor_hooks
 from .leaving import leaf_at
 from .nodes import Leaf, changes, observed
@@ -260,6 +260,7 @@ def _run_pull(p, tape, step, wanted, outs):
     sparse = sparse_gradients.asked(step) and wanted[0] == 0 and p.levels is None and type(leaf_at(tape, step.ins[0])) is Leaf
     if seen is not None and seen.saved:
         pull, gs, ins = nodes.unpacking(p, tape, step, wanted, outs)
+        ins = _read_of(p, tape, step, ins)
         return _sparsely(p, tape, step, pull, gs, ins) if sparse else _record_looking(p, tape, pull, gs, ins)
     refuse_write(step)
     gs = [outs[i] for i in given]
@@ -276,10 +277,10 @@ def _pulled(p, tape, step, wanted, given, gs):
         with_own = with_results(step)
         with results(tape, [with_own.ins[i] for i in other.keep if i >= len(step.ins)]) as found:
             if found:
-                return _record_looking(p, tape, other, gs, _inputs_at(tape, with_own, other))
+                return _record_looking(p, tape, other, gs, _read_of(p, tape, step, _inputs_at(tape, with_own, other)))
     pull = step.form.pullback(wanted, given) if p.levels is None else pullback(step.form, wanted, given, p.levels)
-    found = _record_looking(p, tape, pull, gs, _inputs_at(tape, step, pull))
-    return found if p.levels is None else levels.defined(pull, found)
+    found = _record_looking(p, tape, pull, gs, _read_of(p, tape, step, _inputs_at(tape, step, pull)))
+    return found if p.levels is None else crossing.defined(pull, found)
 
 
 def _sparsely(p, tape, step, pull, gs, ins):
@@ -295,6 +296,14 @@ def _inputs_at(tape, step, pull):
         s = step.ins[i]
         ins.append(number_at(tape, s) if type(s) is tuple else value_at(tape, s))
     return ins
+
+
+def _read_of(p, tape, step, ins):
+    """What a pass reads of a step: primals alone where it goes through an ended dual level."""
+    if not p.ended:
+        return ins
+    keys = {key for key, start in p.ended.items() if start is None or (tape.serial, step.first) < start}
+    return [crossing.without(v, keys) if isinstance(v, Value) else v for v in ins]
 
 
 def _record_looking(p, tape, pull, gs, ins):

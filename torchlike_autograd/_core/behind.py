@@ -1,4 +1,4 @@
-"""What lies behind places of a graph (layer 3): steps, and the levels of their types."""
+"""What lies behind places of a graph (layer 3): other places, and the levels of their types."""
 
 from __future__ import annotations
 
@@ -8,19 +8,14 @@ from .record import slot_table
 
 def top(places):
     """The largest id of a level in the graph behind these places (tape, slot), or -1."""
-    return max((k for k, _ in levels_behind(places)), default=-1)
+    return max((lv[0] for lv, _ in levels_behind(places)), default=-1)
 
 
 def levels_behind(places):
-    """(id, where) of all levels in the types of a graph."""
-    for tape, slot in _places_behind(places):
-        for k, _, _ in levels_of(type_at(tape, slot)):
-            yield k, (tape.serial, slot)
-
-
-def steps_behind(places, ins):
-    """The steps of a graph that is followed to those inputs of a step which `ins` gives."""
-    return (slot_table(tape.prefix)[slot][0] for tape, slot in _places_behind(places, ins) if slot >= 0)
+    """(level, where) of all levels in the types of a graph."""
+    for tape, slot in places_behind(places):
+        for lv in levels_of(type_at(tape, slot)):
+            yield lv, (tape.serial, slot)
 
 
 def differentiated(step):
@@ -28,7 +23,7 @@ def differentiated(step):
     return [step.ins[i] for i in step.wanted] if step.kind == "op" else step.ins[: len(step.ins) - len(step.out_avals)]
 
 
-def _places_behind(places, ins=differentiated):
+def places_behind(places, ins=differentiated):
     """All places of a graph."""
     seen, stack = set(places), list(places)
     while stack:

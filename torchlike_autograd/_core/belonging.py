@@ -37,6 +37,16 @@ def mark():
     return next((lv.mark for lv in reversed(levels.running()) if lv.kind == "grad"), None)
 
 
+def mark_at(tape, slot):
+    """Of the innermost running level from whose inputs a place was computed; None where there is none."""
+    return next((lv.mark for lv in reversed(levels.running()) if lv.kind == "grad" and _belongs(tape, slot, lv)), None)
+
+
+def mark_of(leaf):
+    """Of the running level that made a leaf; None where there is none."""
+    return next((lv.mark for lv in levels.running() if lv.kind == "grad" and leaf in lv.leaves), None)
+
+
 def wrapper(v):
     """The class by whose name torch refuses the memory of a Value that belongs to a running transformation; None where it belongs to none."""
     lowered = thread.state.extra.get(LOWERED, ())
@@ -63,9 +73,11 @@ def belongs(v, level):
     """Whether a Value was computed from the inputs of a reverse-mode level."""
     if not v.needs:
         return False
-    if v.leaf is not None:
-        return v.leaf in level.leaves
-    seen, stack = {(v.tape, v.slot)}, [(v.tape, v.slot)]
+    return v.leaf in level.leaves if v.leaf is not None else _belongs(v.tape, v.slot, level)
+
+
+def _belongs(tape, slot, level):
+    seen, stack = {(tape, slot)}, [(tape, slot)]
     while stack:
         tape, slot = stack.pop()
         if (tape, slot) in level.aliases or _leaf_there(tape, slot) in level.leaves:

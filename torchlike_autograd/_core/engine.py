@@ -11,7 +11,7 @@ import itertools
 
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
-from . import belonging, levels, placed, record
+from . import belonging, crossing, levels, placed, record
 from .arrivals import AS_IT_COMES
 from .asked import age, mark_useful, next_tape
 from .hooks import modes_of, put_back
@@ -32,8 +32,8 @@ class Pass:
     """
 
     __slots__ = (
-        "accumulate", "arrived", "arriving", "callbacks", "captured", "create_graph", "depth", "frontier", "inference", "keep_graph", "levels", "mark", "now",
-        "number", "partial", "roots", "sparse", "targets", "undefined", "useful")
+        "accumulate", "arrived", "arriving", "callbacks", "captured", "create_graph", "depth", "ended", "frontier", "inference", "keep_graph", "levels", "mark",
+        "now", "number", "partial", "roots", "sparse", "targets", "undefined", "useful")
 
     def __init__(self, keep_graph, create_graph, targets, accumulate, inference=False):
         self.keep_graph, self.create_graph = keep_graph, create_graph and not inference
@@ -52,7 +52,8 @@ class Pass:
         self.partial = targets is not None  # whether it or one that it runs inside leaves leaves out
         self.depth = 0  # how many passes it runs inside
         self.now = None  # the Leaf or (tape, slot) whose node is run, where that is done in Python; () after all
-        self.levels = None  # ids of the levels that the pass runs inside
+        self.levels = None  # the levels that the pass runs inside, as types hold them
+        self.ended = None  # {an ended dual level, as types hold it, of which it reads primals alone: where a running one began that is called so, or None}
         self.mark = None  # of the reverse-mode level whose pass it is, see walls.py
 
     def give(self, where, g):
@@ -102,11 +103,11 @@ _ADD = spec_of(OPS["add.Tensor"], (), ("T", "T", "N"))
 def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True, arriving=None, mark=None):
     """Run a pass from `roots` [(coordinate, gradient Value)]; returns {coordinate: gradient Value} of the targets."""
     state = thread.state
-    again = levels.reused(state.extra["levels"], roots) if state.extra.get("levels") else None
-    if again is not None:
+    again = crossing.clash(roots, targets) if state.extra.get("levels") and state.extra.get("ended") else None
+    if again is not None and again[1] is None:
         if accumulate:
-            raise NotImplementedError("a backward pass inside vmap through the graph of another vmap that has ended; use torch.autograd.grad")
-        return levels.apart(again, roots, lambda roots: run_backward(roots, keep_graph, create_graph, targets, accumulate, arriving, mark))
+            raise NotImplementedError("a backward pass inside of a transformation through the graph of another one that has ended; use torch.autograd.grad")
+        return crossing.apart(again[0], roots, lambda roots: run_backward(roots, keep_graph, create_graph, targets, accumulate, arriving, mark))
     p = Pass(keep_graph, create_graph, targets, accumulate, state.inference and mark is None and not state.extra.get("levels"))
     p.arriving = arriving
     p.roots, p.number = roots, next(_numbers)
@@ -117,7 +118,14 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
     room = None if outer_pass is None else more_room(p, outer_pass)
     try:
         if state.extra.get("levels"):
-            p.levels, mark = levels.of_pass(state.extra["levels"], roots), mark or belonging.mark()
+            p.levels, mark = crossing.of_pass(state.extra["levels"], roots), mark or belonging.mark()
+        if again is not None:
+            p.ended = again[1]
+        elif state.extra.get("left"):
+            p.ended = crossing.left_behind(roots)
+            if p.ended:
+                p.levels = (p.levels or frozenset()) | p.ended.keys()
+                roots = [(where, crossing.without(g, p.ended)) for where, g in roots]
         p.mark = mark
         for where, g in roots:
             p.give(where, g)

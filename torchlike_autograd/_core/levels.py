@@ -6,15 +6,13 @@ transforms in the same way again has the same types, and the same compiled progr
 
 from __future__ import annotations
 
-import contextlib
 import weakref
 from sys import getrefcount
 
-from .._ops.lift import DUAL, MAP, Move, MoveSpec, Through, levels_of, with_levels
+from .._ops.lift import DUAL, MAP, Move, MoveSpec, levels_of, with_levels
 from .._ops.registry import OPS
 from .._ops.spec import LeveledAval, aval, spec_of
 from . import errors, parts
-from .behind import levels_behind, steps_behind, top, type_at
 from .record import GRAD, INFERENCE, NOGRAD, Value, data, record_alias, record_op, slot_table, thread
 
 FUNCTIONALIZED = "functionalized"  # in a thread's extra: whether a function runs that `functionalize` was given
@@ -40,6 +38,19 @@ class Level:
     def key(self):
         """The level as types hold it."""
         return (self.id, self.size, self.kind)
+
+    def noted(self, name):
+        """Note in the thread, under a name, for passes that come later, that tapes hold what was recorded in it: {tape: keys of levels}."""
+        extra = thread.state.extra
+        found = extra.get(name)
+        if found is None:
+            found = extra[name] = weakref.WeakKeyDictionary()
+        for tape in (thread.state.tape, *self.tapes_left()):
+            found.setdefault(tape, set()).add(self.key)
+
+    def tapes_left(self):
+        """The tapes that a flush inside it closed, as far as they are there."""
+        return [t for t in (r() for r in self.tapes) if t is not None]
 
 
 ENDED = weakref.WeakSet()  # leaves of reverse-mode levels that have ended
@@ -125,7 +136,10 @@ class enter:
         return self.level
 
     def __exit__(self, *exc):
-        thread.state.extra["levels"].remove(self.level)
+        extra, level = thread.state.extra, self.level
+        extra["levels"].remove(level)
+        if level.id is not None:
+            level.noted("ended")
 
 
 class Recording:
@@ -279,11 +293,11 @@ def primal_needs(v, key):
         if needs and (slot in tape.leaves or key not in levels_of(a) or step.kind not in ("op", "function")):
             return True
         if needs:
-            stack += [(tape, s, None) for s in _primal_ins(step, key)]
+            stack += [(tape, s, None) for s in primal_ins(step, key)]
     return False
 
 
-def _primal_ins(step, key):
+def primal_ins(step, key):
     """The inputs of a step through which gradient flows, the tangent of a join aside."""
     if step.kind == "function":
         return step.ins[: len(step.ins) - len(step.out_avals)]
@@ -487,7 +501,8 @@ def strip(level, start):
     for v in found:
         if getrefcount(v) > _IDLE:
             _become_primal(v, level, ())
-    kept = [tape.slots, *(t.kept for t in (r() for r in level.tapes) if t is not None)]
+    kept = [tape.slots, *(t.kept for t in level.tapes_left())]
+    level.noted("left")
     for v in {id(v): v for v in (r() for r in level.escaped) if v is not None and has(v, level)}.values():
         _become_primal(v, level, kept)
 
@@ -518,65 +533,3 @@ def _become_primal(v, level, kept):
     v.aval, v.needs, v.tape, v.slot, v.array, v.leaf = p.aval, p.needs, p.tape, p.slot, p.array, p.leaf
     if p.array is None:
         p.tape.values[p.slot] = v
-
-
-def of_pass(levels, roots):
-    """The ids of the levels that a pass maps over: running maps, and dual levels of what it differentiates."""
-    found = {lv.id for lv in levels if lv.kind == MAP}
-    for where, g in roots:
-        place = where if type(where) is tuple else None
-        types = [g.aval] if place is None else [g.aval, type_at(*place)]
-        found |= {k for a in types for k, _, kind in levels_of(a) if kind == DUAL and any(lv.id == k for lv in levels)}
-    unpacked = thread.state.extra.get("forward_ad")
-    if unpacked is not None and unpacked[1].id not in found and _from_primals([w for w, _ in roots if type(w) is tuple], unpacked[1].key):
-        found.add(unpacked[1].id)
-    return frozenset(found)
-
-
-def _from_primals(places, key):
-    """Whether a graph leads into a dual level, as types hold it, through primals that were unpacked there and through no tangent."""
-    specs = [getattr(step.form, "spec", None) for step in steps_behind(places, lambda step: _primal_ins(step, key))]
-    hows = {spec.how for spec in specs if type(spec) is MoveSpec and spec.level == key}
-    return "primal" in hows and "tangent" not in hows
-
-
-def reused(levels, roots):
-    """A map over gradients alone, of a graph that holds an ended level of the same id: in one pass the two could not be told apart."""
-    for lv in levels:
-        if (lv.kind == MAP and any(lv.key in levels_of(g.aval) and type(where) is tuple and lv.key not in levels_of(type_at(*where)) for where, g in roots)
-                and any(lv.id == k and at < lv.start for k, at in levels_behind([w for w, _ in roots if type(w) is tuple]))):
-            return lv
-    return None
-
-
-def apart(lv, roots, run):
-    """What a pass gives whose gradients go over another level meanwhile than `lv`, of an id that the graph does not hold."""
-    extra = thread.state.extra
-    running, other = extra["levels"], Level(lv.kind, lv.size, lv.randomness)
-    other.start, at = lv.start, running.index(lv)
-    below = top([w for w, _ in roots if type(w) is tuple])
-    other.id = 1 + max([lv.id for lv in running if lv.id is not None] + [r.top for r in extra.get("reserved", ())] + [below])
-    for r in extra.get("watching", ()):
-        r.top = max(r.top, other.id)
-    outside = [(w, lv.key in levels_of(g.aval), g) for w, g in roots]
-    outside = [(w, mapped, move("exit", lv, [g]) if mapped else g) for w, mapped, g in outside]
-    running[at] = other
-    try:
-        found = run([(w, move("enter", other, [g]) if mapped else g) for w, mapped, g in outside])
-        found = {where: move("exit", other, [g]) for where, g in found.items()}
-    finally:
-        running[at] = lv
-    return {where: move("enter", lv, [g]) for where, g in found.items()}
-
-
-@contextlib.contextmanager
-def beyond(ts):
-    """Inside, ids are above those in the graphs behind some tensors: of maps that have ended, which a map of their gradients has to be told from."""
-    out = Reservation()
-    out.top = top([(t._tl_v.tape, t._tl_v.slot) for t in ts if t._tl_value().needs and t._tl_v.leaf is None and t._tl_v.tape is not None])
-    yield out.hold()
-
-
-def defined(pull, grads):
-    """The gradients that a pullback gives, None for the tangent of a dual number in whose level the pass is."""
-    return [None if i == 1 else g for i, g in zip(pull.wanted, grads)] if type(pull) is Through else grads

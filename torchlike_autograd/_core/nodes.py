@@ -9,8 +9,8 @@ from __future__ import annotations
 import weakref
 from collections import OrderedDict
 
-from . import devices
-from .record import LEAF, slot_table
+from . import belonging, devices
+from .record import LEAF, slot_table, thread
 
 
 class Leaf:
@@ -50,6 +50,9 @@ class Nowhere(Leaf):
     """Where the gradient of a tensor goes that requires grad without an edge: a view made under no_grad of a tensor that requires grad."""
 
     __slots__ = ()
+
+    def gets_pairs(self):
+        """No gradient comes here."""
 
 
 class Observed:
@@ -112,11 +115,23 @@ class RemovableHandle:
         self.remove()
 
 
-def add_hook(hooks, f) -> RemovableHandle:
-    """Register `f` in an ordered dict of hooks."""
+class HookOfLevel:
+    """A hook on what belongs to a reverse-mode transformation: passes of that one call it, those around it go through the same graph and do not."""
+
+    __slots__ = ("__name__", "f", "mark")
+
+    def __init__(self, f, mark):
+        self.f, self.mark, self.__name__ = f, mark, getattr(f, "__name__", "<unknown>")
+
+    def __call__(self, *args):
+        return self.f(*args) if thread.state.extra["pass"].mark is self.mark else None
+
+
+def add_hook(hooks, f, mark=None) -> RemovableHandle:
+    """Register `f` in an ordered dict of hooks; mark: of the level whose passes alone call it."""
     changes[0] += 1
     handle = RemovableHandle(hooks)
-    hooks[handle.id] = f
+    hooks[handle.id] = f if mark is None else HookOfLevel(f, mark)
     return handle
 
 
@@ -177,11 +192,11 @@ class Node:
 
     def register_hook(self, fn):
         """Call fn(grad_inputs, grad_outputs) after the node has run; a returned tuple replaces grad_inputs."""
-        return add_hook(observed(self._tl_tape, self._tl_first, True).posthooks, fn)
+        return add_hook(observed(self._tl_tape, self._tl_first, True).posthooks, fn, belonging.mark_at(self._tl_tape, self._tl_first))
 
     def register_prehook(self, fn):
         """Call fn(grad_outputs) before the node runs; a returned tuple replaces them."""
-        return add_hook(observed(self._tl_tape, self._tl_first, True).prehooks, fn)
+        return add_hook(observed(self._tl_tape, self._tl_first, True).prehooks, fn, belonging.mark_at(self._tl_tape, self._tl_first))
 
     requires_grad = property(lambda self: True)
 
@@ -430,13 +445,13 @@ class AccumulateGrad(Node):
         Leaf.watched[0] = True
         if self._tl_leaf.posthooks is None:
             self._tl_leaf.posthooks = OrderedDict()
-        return add_hook(self._tl_leaf.posthooks, fn)
+        return add_hook(self._tl_leaf.posthooks, fn, belonging.mark_of(self._tl_leaf))
 
     def register_prehook(self, fn):
         Leaf.watched[0] = True
         if self._tl_leaf.prehooks is None:
             self._tl_leaf.prehooks = OrderedDict()
-        return add_hook(self._tl_leaf.prehooks, fn)
+        return add_hook(self._tl_leaf.prehooks, fn, belonging.mark_of(self._tl_leaf))
 
     def _sequence_nr(self):
         return 2**64 - 1

@@ -67,6 +67,13 @@ class View:
         self.geometry = None
         self.bent = any(link.bends for link, _ in chain)
 
+    @property
+    def shown_base(self):
+        """What `_base` is: for a view of a dual tensor what that is a view of."""
+        under = None if self.base is None else self.base._tl_view
+        found = under.shown_base if under is not None and under.of_two else None
+        return self.base if found is None else found
+
 
 class ReplayedView(View):
     """A View that shows a node for each of its links when it is read again; made while `REPLAY` counts threads that want it."""
@@ -280,10 +287,13 @@ def unhooked(t, old):
     """What a write through a view starts from: `old`, read anew from the base where hooks are on the nodes of the view, or a custom Function made it; these
     are left behind in torch."""
     view = t._tl_view
+    if view.of_two:
+        return view.beneath(t)
     base = view.base
-    if base is None or base._tl_cell is not t._tl_cell or not _hooked(old, len(view.chain)):
+    if base is None or base._tl_cell is not t._tl_cell:
         return old
-    return replayed_from(view, base, read(base), GRAD)
+    of_dual = base._tl_view is not None and base._tl_view.of_two      # whose node is one more on the way
+    return replayed_from(view, base, _beneath(base, True), GRAD) if _hooked(old, len(view.chain) + 2 * of_dual) else old
 
 
 def _hooked(v, links):

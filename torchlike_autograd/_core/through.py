@@ -25,7 +25,7 @@ class ResultPullback(SavedPullback):
 
 
 def pull_of(step, wanted, given, active=None):
-    """The pullback of a step that reads its results, in a pass inside of the levels `active` (ids); None where the plain one is torch's."""
+    """The pullback of a step that reads its results, in a pass inside of the levels `active`; None where the plain one is torch's."""
     form = step.form if active is None else inside(step.form, active)
     if step.kind != "op" or type(form) is not Form or step.packed or 0 not in form.kept(wanted)[1]:  # statistics beside the result are nobody's
         return None

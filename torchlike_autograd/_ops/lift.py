@@ -231,18 +231,18 @@ def _dual(inner, axes, places, flat):
 
 
 def pullback(form, wanted, given, active):
-    """The pullback of a recorded Form in a pass that runs inside the levels `active` (ids): mapped over those when it is recorded."""
+    """The pullback of a recorded Form in a pass that runs inside the levels `active`: mapped over those when it is recorded."""
     form = inside(form, active)
-    return form.inside(wanted, given) if isinstance(form, Move) and form.level[2] == DUAL and form.level[0] in active else form.pullback(wanted, given)
+    return form.inside(wanted, given) if isinstance(form, Move) and form.level[2] == DUAL and form.level in active else form.pullback(wanted, given)
 
 
 def inside(form, active):
     """The Form that is pulled back in such a pass: without the levels of the pass; a Move into or out of a dual one of them as it is."""
-    if type(form) is not Lifted or not any(lv[0] in active for lv in form.mapped):
+    if type(form) is not Lifted or not any(lv in active for lv in form.mapped):
         return form
-    ended = tuple(with_levels(a, [lv for lv in levels_of(a) if lv[0] not in active or lv in levels_of(b)]) for a, b in zip(form.avals, form.base.avals))
+    ended = tuple(with_levels(a, [lv for lv in levels_of(a) if lv not in active or lv in levels_of(b)]) for a, b in zip(form.avals, form.base.avals))
     base = form.base
-    through = isinstance(base, Move) and base.level[2] == DUAL and base.level[0] in active
+    through = isinstance(base, Move) and base.level[2] == DUAL and base.level in active
     return base if through or ended == base.avals else lifted(base, ended)
 
 

@@ -255,7 +255,7 @@ def result_name(op, k):
 
 
 def saved_pullback(step, wanted, given, places=None, active=()):
-    """The pullback of a step that reads what stands in `places` (default: all that torch saves) from elsewhere, in a pass inside the levels `active` (ids)."""
+    """The pullback of a step that reads what stands in `places` (default: all that torch saves) from elsewhere, in a pass inside the levels `active`."""
     form = inside(step.form, active) if active else step.form
     if places is None:
         places = saved_places(form, step.wanted)

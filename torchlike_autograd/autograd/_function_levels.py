@@ -294,7 +294,7 @@ def reduced(v, a, active):
     """A gradient that has levels which its input (of type `a`) has not: the sum over those that have ended; those of the pass stay."""
     mine = levels.levels_of(a)
     for k, n, kind in reversed(levels.levels_of(v.aval)):
-        if (k, n, kind) in mine or (active is not None and k in active):
+        if (k, n, kind) in mine or (active is not None and (k, n, kind) in active):
             continue
         if kind == levels.DUAL:
             if levels.shares((k, n, kind)):  # of a pass that is not inside of the level: of a tangent, say

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from logging import DEBUG
 
 from .._core import devices, engine, levels, lifetimes, overriding, sparse_gradients, walls
-from .._core.behind import type_at
+from .._core.behind import top, type_at
 from .._core.dispatch import cast_spec
 from .._core.dtypes import FLOAT
 from .._core.hooks import shown
@@ -34,7 +34,8 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         v = tensors._tl_v if tensors._tl_cell is None else tensors._tl_value()
         if v.needs and not v.aval.ndim and v.tape is not None and v.leaf is None and not levels.running() and not log.isEnabledFor(DEBUG):
             state = thread.state
-            if state.anomaly is None and not state.inference and not walls.on(v.tape, None) and (run_simple(v) if threads[0] == 1 else _one_at_a_time(v)):
+            plain = state.anomaly is None and not state.inference and not state.extra.get("left") and not walls.on(v.tape, None)
+            if plain and (run_simple(v) if threads[0] == 1 else _one_at_a_time(v)):
                 return
             _watch(tensors, v)
             if tensors._tl_cell is None and v.aval.dtype.category == FLOAT:
@@ -210,7 +211,7 @@ def _batched(roots, targets, grads, retain_graph, create_graph, allow_unused, ma
     if any(size != n for size in sizes):
         raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the mapped dimension")
     places = [place for place in map(_place, roots) if type(place) is tuple and place[0] is not None]
-    with levels.enter(levels.MAP, n, levels.OLD, above=levels.top(places)) as level:
+    with levels.enter(levels.MAP, n, levels.OLD, above=top(places)) as level:
         found = _grad(roots, targets, [None if g is None else enter(level, g) for g in grads], retain_graph, create_graph, allow_unused, False)
         found = tuple(None if g is None else leave(level, g) for g in found)
     return tuple(_result(t, None, materialize, create_graph) if g is None else g for t, g in zip(targets, found))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import weakref
 
-from .._core import apart, belonging, levels, outlived, overriding, tangents_off  # noqa: F401 - apart gives `.data`
+from .._core import apart, belonging, crossing, levels, outlived, overriding, tangents_off  # noqa: F401 - apart gives `.data`
 from .._core.chains import written_repeats
 from .._core.composite import named
 from .._core.dtypes import FLOAT
@@ -328,7 +328,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
         out, pull = found[0], found[1]
         outs, out_tree = flatten(out)
         _real("jacrev", outs, "outputs")
-        with levels.beyond(outs):  # the graph behind the arguments may hold maps that have ended
+        with crossing.beyond(outs):  # the graph behind the arguments may hold maps that have ended
             rows, tree = flatten(_rows(lambda *units: pull(unflatten(units, out_tree)), _units(outs), chunk_size))
         sizes = [o.numel() for o in outs]
         split = [row.split(sizes, 0) for row in rows]

@@ -7,7 +7,7 @@ imaginary parts; then the behaviour of backward with zero, absent and batched gr
 
 from __future__ import annotations
 
-from .._core import levels
+from .._core import crossing
 from .._core.composite import named
 from .._core.dtypes import float64
 from .._core.execute import steady
@@ -239,7 +239,7 @@ class _Check:
                                  f"{_BATCHED}")
         expected = [stack(list(each)) for each in zip(*alone)]
         try:
-            with levels.beyond([output]):
+            with crossing.beyond([output]):
                 got = vmap(back)(stack(gs))
         except RuntimeError as ex:
             raise GradcheckError(f"While computing batched gradients, got: {ex}\n\n{_BATCHED}") from ex

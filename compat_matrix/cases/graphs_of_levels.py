@@ -1,0 +1,102 @@
+"""Graphs that lead into transformations: hooks inside of them, passes after they have ended, passes of others through them."""
+
+import importlib
+
+from compat_matrix.case import attempt, case
+
+HOOKS = {
+    "tensor": lambda x, y: y.register_hook(lambda g: g * 3),
+    "node": lambda x, y: y.grad_fn.register_hook(lambda gi, go: tuple(t if t is None else t * 3 for t in gi)),
+    "before the node": lambda x, y: y.grad_fn.register_prehook(lambda go: tuple(t * 3 for t in go)),
+    "argument": lambda x, y: x.register_hook(lambda g: g * 3),
+    "retained": lambda x, y: y.retain_grad(),
+}
+
+
+def _forward_ad(torch):
+    return importlib.import_module(f"{torch.__name__}.autograd.forward_ad")
+
+
+@case("graphs_of_levels.hooks_inside")
+def _(torch):
+    """A hook inside of a transformation changes gradients of that one alone."""
+    func = torch.func
+    x = torch.tensor([0.5, -0.3, 0.8], dtype=torch.float64)
+    for name, hook in HOOKS.items():
+        def f(x, hook=hook):
+            y = x * x
+            hook(x, y)
+            return (y * y).sin().sum()
+
+        def pulled_back_later(f=f):
+            leaf = x.clone().requires_grad_()
+            value, pull = func.vjp(f, leaf)
+            first, = pull(torch.ones((), dtype=torch.float64))
+            return first, torch.autograd.grad(value, leaf, retain_graph=True), torch.autograd.grad(first.sum(), leaf)
+
+        def around(transformed):
+            leaf = x.clone().requires_grad_()
+            return torch.autograd.grad(transformed(leaf).sum(), leaf)
+
+        ways = {
+            "once": lambda: func.grad(f)(x), "twice": lambda: func.grad(lambda x: func.grad(f)(x).sum())(x), "hessian": lambda: func.hessian(f)(x),
+            "vjp of grad": lambda: func.vjp(func.grad(f), x)[1](x), "jacrev of grad": lambda: func.jacrev(func.grad(f))(x), "later": pulled_back_later,
+            "backward of grad": lambda: around(func.grad(f)), "in jvp": lambda: around(lambda x: func.jvp(f, (x,), (x,))[1]),
+            "in vmap": lambda: around(lambda x: func.vmap(f)(torch.stack([x, x]))),
+            "grad of vmap of grad": lambda: func.grad(lambda x: func.vmap(func.grad(f))(torch.stack([x, x])).sum())(x),
+        }
+        for way, run in ways.items():
+            yield f"{name}, {way}", attempt(run)
+
+
+@case("graphs_of_levels.primals_after_the_level")
+def _(torch):
+    """A pass after a dual level has ended reads primals alone: what has no second derivative, and what leads to tangents, is no part of it."""
+    fw = _forward_ad(torch)
+    x, t = torch.tensor([3.0, 4.0, 0.0], dtype=torch.float64, requires_grad=True), torch.ones(3, dtype=torch.float64, requires_grad=True)
+    with fw.dual_level():
+        d = fw.make_dual(x, t)
+        made = {"distance": torch.dist(d, d * 1), "root": (d * d).sqrt().sum(), "norm": (d.norm() * d).sum(), "largest": (d.max() * d.sin()).sum()}
+        watched = made["largest"] * 2
+        seen = []
+        watched.register_hook(lambda g: seen.append(g))
+        exp = watched.exp()
+        parts = fw.unpack_dual(made["largest"])
+    for name, y in made.items():
+        yield name, torch.autograd.grad(y, [x, t, d], allow_unused=True, retain_graph=True)
+    yield "through a hook", torch.autograd.grad(exp, [x, watched], retain_graph=True)
+    yield "seen", seen
+    yield "parts", [torch.autograd.grad(p, [x, t], allow_unused=True, retain_graph=True) for p in parts]
+    g, = torch.autograd.grad(made["largest"], x, create_graph=True)
+    yield "twice", torch.autograd.grad(g.sum(), [x, t], allow_unused=True, retain_graph=True)
+    made["largest"].backward(retain_graph=True)
+    yield "accumulated", (x.grad, t.grad)
+    yield "batched", torch.autograd.grad(watched, x, torch.ones(2, dtype=torch.float64), is_grads_batched=True, retain_graph=True)
+
+
+@case("graphs_of_levels.others_through_an_ended_one")
+def _(torch):
+    """A level that is called as an ended one of which there is a graph: tangents of gradients are of the running one."""
+    fw, func = _forward_ad(torch), torch.func
+    x, t = torch.tensor([3.0, 4.0, 1.0], dtype=torch.float64, requires_grad=True), torch.ones(3, dtype=torch.float64)
+
+    def pair(g):
+        return None if g is None else tuple(fw.unpack_dual(g))
+
+    with fw.dual_level():
+        d = fw.make_dual(x, t)
+        m = d.sin() * d
+    with fw.dual_level():
+        r = (fw.make_dual(x, t * 2) * m).sum()
+        yield "of both", [pair(g) for g in torch.autograd.grad(r, [x, m], retain_graph=True)]
+        yield "of the ended one", [pair(g) for g in torch.autograd.grad(m, x, fw.make_dual(t, t), retain_graph=True)]
+    yield "outside", torch.autograd.grad(r, [x, m], retain_graph=True)
+    yield "mapped", func.vmap(lambda v: torch.autograd.grad(m, x, v, retain_graph=True)[0])(torch.eye(3, dtype=torch.float64))
+    yield "jvp", func.jvp(lambda v: torch.autograd.grad(m, x, v, retain_graph=True)[0], (t,), (t,))
+    _, q = func.jvp(lambda v: v.sin() * v * x, (x,), (t,))
+    yield "jvp through a jvp", func.jvp(lambda v: torch.autograd.grad(q, x, v, retain_graph=True)[0], (t,), (t,))
+    yield "jacfwd through a jvp", func.jacfwd(lambda v: torch.autograd.grad(q, x, v, retain_graph=True)[0] + 0.0)(t)
+    o = func.vmap(lambda v: v.sin() * v * x)(torch.eye(3, dtype=torch.float64))
+    with fw.dual_level():
+        e = fw.make_dual(t, t)
+        yield "through a map", [pair(g) for g in torch.autograd.grad((o * e * o).sum(), x, retain_graph=True)]

@@ -1,0 +1,156 @@
+"""Backward passes and levels (layer 6): which levels a pass goes over, and what becomes of those in its graph that have ended.
+
+A pass inside of a level maps what was recorded there; what an ended level left in the graph is pulled back whole (`_ops/lift.py`).  Two kinds of graphs need
+more care: that of an ended level whose id a running one has again (`clash`), and that of an ended dual level through whose primals alone gradients go
+(`left_behind`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+from .._ops.lift import DUAL, MAP, Move, MoveSpec, Through, levels_of
+from .._ops.spec import Pullback
+from .behind import levels_behind, places_behind, top, type_at
+from .levels import Level, Reservation, move, primal, primal_ins, running
+from .nodes import Leaf
+from .record import slot_table, thread
+
+
+def of_pass(levels, roots):
+    """The levels that a pass maps over, as types hold them: running maps, and dual levels of what it differentiates."""
+    keys = {lv.key for lv in levels if lv.id is not None}
+    found = {key for key in keys if key[2] == MAP}
+    for where, g in roots:
+        types = [g.aval] if type(where) is not tuple else [g.aval, type_at(*where)]
+        found |= {lv for a in types for lv in levels_of(a) if lv[2] == DUAL and lv in keys}
+    unpacked = thread.state.extra.get("forward_ad")
+    if unpacked is not None and unpacked[1].key not in found:
+        hows = _ways(_places(roots), unpacked[1].key)
+        if "primal" in hows and "tangent" not in hows:  # it leads into the level through primals that were unpacked there
+            found.add(unpacked[1].key)
+    return frozenset(found)
+
+
+def _places(roots):
+    return [w for w, _ in roots if type(w) is tuple]
+
+
+def _ways(places, key):
+    """How a graph leads into and out of a dual level, as types hold it, by other ways than tangents that were given to it."""
+    specs = {_move_of(slot_table(tape.prefix)[slot][0].form) for tape, slot in _primal_places(places, key) if slot >= 0}
+    return {how for spec, how in specs if spec is not None and spec.level == key}
+
+
+def _move_of(form):
+    """(the MoveSpec of a form, how it moves); the gradient of a move may be that of a tangent."""
+    form = getattr(form, "base", form)
+    if isinstance(form, Pullback):
+        form = getattr(form.inner, "base", form.inner)
+        return (form.spec, "tangent") if isinstance(form, Move) else (None, None)
+    spec = getattr(form, "spec", None)
+    return (spec, spec.how) if type(spec) is MoveSpec else (None, None)
+
+
+def _primal_places(places, key):
+    """All places of a graph, but what leads to it only through tangents that were given to a level, as types hold it."""
+    return places_behind(places, lambda step: primal_ins(step, key))
+
+
+# Levels that have ended
+
+def left_behind(roots):
+    """{the ended levels of torch.autograd.forward_ad, as types hold them, through whose primals alone a pass from outside goes: None}.
+
+    It reads nothing but primals there, as torch does: the derivative of a tangent may be NaN where that of the primal is not.
+    """
+    here, places = {lv.key for lv in running()}, _places(roots)
+    ways = {key: _ways(places, key) for key in _keys("left") if key not in here}
+    return dict.fromkeys(key for key, hows in ways.items() if "tangent" not in hows and (hows or any(key in levels_of(type_at(*at)) for at in places)))
+
+
+def _keys(name):
+    return {key for found in thread.state.extra[name].values() for key in found}
+
+
+def clash(roots, targets):
+    """(a running level that is called in types as an ended one in the graph of a pass, {key: where it began} if it is in that graph too), or None.
+
+    In the second case the pass reads nothing but primals of what is older; NotImplementedError where that is not enough.
+    """
+    held, places = _keys("ended"), _places(roots)
+    suspects = {lv.key: lv for lv in running() if lv.id is not None and lv.key in held}
+    if not suspects:
+        return None
+    older, own = {}, set()
+    for key, at in levels_behind(places):
+        if key in suspects and at < suspects[key].start:
+            older[key] = suspects[key]
+        elif key in suspects:
+            own.add(key)
+    for key, lv in older.items():
+        if key not in own:
+            return lv, None
+        earlier = [(tape, slot) for tape, slot in _primal_places(places, key) if (tape.serial, slot) < lv.start]
+        if not _reaches([at for at in earlier if key in levels_of(type_at(*at))], targets):
+            continue
+        if lv.kind == DUAL and "tangent" not in _ways(earlier, key):
+            return lv, {key: lv.start}
+        raise NotImplementedError("a backward pass inside of a transformation through the graph of another one that has ended, and through its own")
+    return None
+
+
+def _reaches(places, targets):
+    """Whether a pass goes on from some places to what is asked for; targets None: to all leaves."""
+    return targets is None or any(_is_target(at, targets) for at in places_behind(places))
+
+
+def _is_target(at, targets):
+    tape, slot = at
+    leaf = tape.leaves.get(slot) if slot >= 0 else tape.inputs[-slot - 1].leaf if tape.open else tape.edges[-slot - 1]
+    return at in targets or (isinstance(leaf, Leaf) and leaf in targets)
+
+
+def apart(lv, roots, run):
+    """What a pass gives whose gradients go over another level meanwhile than `lv`, of an id that the graph does not hold."""
+    extra = thread.state.extra
+    levels, other = extra["levels"], Level(lv.kind, lv.size, lv.randomness)
+    other.start, at = lv.start, levels.index(lv)
+    other.id = 1 + max([r.id for r in levels if r.id is not None] + [r.top for r in extra.get("reserved", ())] + [top(_places(roots))])
+    for r in extra.get("watching", ()):
+        r.top = max(r.top, other.id)
+    taken = [(w, _taken_out(lv, g) if lv.key in levels_of(g.aval) else g) for w, g in roots]
+    levels[at] = other
+    try:
+        found = run([(w, _put_in(other, g) if type(g) is list else g) for w, g in taken])
+        found = {where: _taken_out(other, g) if other.key in levels_of(g.aval) else g for where, g in found.items()}
+    finally:
+        levels[at] = lv
+    return {where: _put_in(lv, g) if type(g) is list else g for where, g in found.items()}
+
+
+def _taken_out(lv, g):
+    """What a gradient in a level is made of outside of it."""
+    return [move("exit", lv, [g])] if lv.kind == MAP else [move("primal", lv, [g]), move("tangent", lv, [g])]
+
+
+def _put_in(lv, parts):
+    return move("enter" if lv.kind == MAP else "join", lv, parts)
+
+
+def without(v, keys):
+    """A Value without some dual levels, as types hold them."""
+    return primal(v, but=[lv for lv in levels_of(v.aval) if lv not in keys])
+
+
+@contextlib.contextmanager
+def beyond(ts):
+    """Inside, ids are above those in the graphs behind some tensors: of maps that have ended, which a map of their gradients has to be told from."""
+    out = Reservation()
+    out.top = top([(t._tl_v.tape, t._tl_v.slot) for t in ts if t._tl_value().needs and t._tl_v.leaf is None and t._tl_v.tape is not None])
+    yield out.hold()
+
+
+def defined(pull, grads):
+    """The gradients that a pullback gives, None for the tangent of a dual number in whose level the pass is."""
+    return [None if i == 1 else g for i, g in zip(pull.wanted, grads)] if type(pull) is Through else grads
