@@ -11,6 +11,7 @@ from . import errors, levels, nodes
 from .nodes import edge_indices
 from .record import Value
 from .sparse_gradients import SparseValue, is_sparse
+from .storage import as_detached
 
 
 def tensor_of(leaf):
@@ -132,6 +133,8 @@ def _legacy(v):
 
 def retain(t, g, p):
     leaf, g = t._tl_leaf_point(), levels.outside(g)
+    if g.needs and not p.create_graph:
+        g = as_detached(g)  # a gradient that was given may need one itself
     if p.create_graph and g.needs and leaf.grad is None:
         leaf.grad = shown(g).clone()
         return
