@@ -244,3 +244,52 @@ def _(torch):
     with torch.inference_mode():
         constant = torch.ones(3)
     yield "checkpoint", _said(lambda: torch.utils.checkpoint.checkpoint(lambda a: a * 2, constant, use_reentrant=False))
+
+
+@case("seldom_together.retained and turned")
+def _(torch):
+    v = torch.ones(4, requires_grad=True)
+    for name, look in (("alone", lambda w: None), ("a view", lambda w: w.view_as(w)), ("a part", lambda w: w[0].tolist()), ("detached", lambda w: w.detach())):
+        for turned, turn in (("t_", lambda w: w.t_()), ("squeeze_", lambda w: w.squeeze_())):
+            w = v * 3 + v
+            w.retain_grad()
+            beside = look(w)
+            turn(w)
+            (w * 2).sum().backward()
+            yield f"{name}, {turned}", w.retains_grad, w.grad
+            del beside
+
+
+@case("seldom_together.what hooks of an accumulation node return")
+def _(torch):
+    x = torch.ones(2, requires_grad=True)
+    node = (x * 2).grad_fn.next_functions[0][0]
+
+    def run(register, result):
+        x.grad = None
+        handle = register(lambda *given: result)
+        try:
+            (x * 2).sum().backward()
+        except (RuntimeError, TypeError) as e:
+            return type(e).__name__, str(e)
+        finally:
+            handle.remove()
+        return x.grad
+
+    for name, result in (("number", 5), ("nothing", ()), ("None in a tuple", (None,)), ("gradient", (torch.ones(2),)), ("list", []), ("tensor", torch.ones(2)), ("None", None)):
+        yield f"after, {name}", run(node.register_hook, result)
+        yield f"before, {name}", run(node.register_prehook, result)
+
+
+@case("seldom_together.inference tensors that were refused")
+def _(torch):
+    x = torch.ones(2, requires_grad=True)
+    with torch.inference_mode():
+        t = torch.ones(2, 3)
+        row = t[0]
+
+    def assign(where):
+        t[where] = x.sum()
+
+    for name, write in (("part", lambda: assign((..., 0))), ("all", lambda: t.mul_(x.sum())), ("view", lambda: row.mul_(x.sum())), ("element", lambda: assign((0, 0)))):
+        yield name, _said(write), t.requires_grad, t, t.is_leaf

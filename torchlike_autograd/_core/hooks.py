@@ -60,7 +60,7 @@ def prehooks(seen, outs):
     for f in list(seen.prehooks.values()):
         result = f(tuple(shown(g) for g in outs))
         if result is not None:
-            outs = _replaced(result, outs, f)
+            outs = replaced(result, outs, f)
     return outs
 
 
@@ -71,12 +71,12 @@ def posthooks(step, seen, wanted, ins, outs, edges=None):
     for f in list(seen.posthooks.values()):
         result = f(tuple(shown(g) for g in full), tuple(shown(g) for g in outs))
         if result is not None:
-            full = _replaced(result, full, f)
+            full = replaced(result, full, f)
     given.update(zip(edges, full))
     return [given[i] for i in wanted]
 
 
-def _replaced(result, old, f):
+def replaced(result, old, f):
     """What a node hook returned, checked against what it was given."""
     name = getattr(f, "__name__", "<unknown>")
     if not isinstance(result, tuple):
@@ -164,4 +164,4 @@ def put_back(state, modes):
 
 nodes.on_gone(made_again)
 
-__all__ = ["checked", "modes_of", "posthooks", "prehooks", "put_back", "retain", "run_hooks", "shown", "tensor_hooks", "tensor_of"]
+__all__ = ["checked", "modes_of", "posthooks", "prehooks", "put_back", "replaced", "retain", "run_hooks", "shown", "tensor_hooks", "tensor_of"]
