@@ -293,3 +293,18 @@ def _(torch):
 
     for name, write in (("part", lambda: assign((..., 0))), ("all", lambda: t.mul_(x.sum())), ("view", lambda: row.mul_(x.sum())), ("element", lambda: assign((0, 0)))):
         yield name, _said(write), t.requires_grad, t, t.is_leaf
+
+
+@case("seldom_together.undefined gradients of written views")
+def _(torch):
+    x = torch.ones(2, 3, requires_grad=True)
+    y = x.exp()
+    z = y * 2
+    z[0].mul_(y[1])
+    part = z[..., -1]
+    part.sum().backward(retain_graph=True)
+    handle = z.grad_fn.register_prehook(lambda given: (None,))
+    for i in range(2):
+        yield f"nothing is read {i}", _said(lambda: torch.autograd.grad(z.sum(), x, allow_unused=True))
+    handle.remove()
+    yield "freed", _said(lambda: torch.autograd.grad(z.sum(), x))
