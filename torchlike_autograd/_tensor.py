@@ -12,7 +12,7 @@ from collections import OrderedDict
 import numpy as np
 
 from ._core import belonging, devices, dtypes, errors, guards, levels, lifetimes, placed, shapes
-from ._core.nodes import Leaf, Nowhere, add_hook, changes, node_at, observed, place_and_step
+from ._core.nodes import Leaf, Nowhere, add_hook, changes, node_at, observed, place_and_step, step_of
 from ._core.record import INFERENCE, Counter, DataCounter, InferenceCounter, Value, counter_of, data, mark_as, mark_seen, thread
 from ._core.saying import warn
 from ._core.shown import TensorMeta
@@ -387,6 +387,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
             self._tl_leaf_point()
             tape, slot, step = place_and_step(v)
             observed(tape, step.first, True).retain[slot] = weakref.ref(self)
+            if v.tape is not tape:
+                observed(v.tape, step_of(v.tape, v.slot).first, True)  # the next write looks here
 
     def register_hook(self, hook):
         """Call hook(grad) when the gradient is known; a returned tensor replaces it."""

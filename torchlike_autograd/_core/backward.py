@@ -224,7 +224,7 @@ def run_watched(p, tape, item, grads, seen, looked):
     outs = [grads.get(first + i) for i in range(len(step.out_avals))]
     if not looked:
         p.now = (tape, first)
-        came = tensor_hooks(p, step, tape.extra[first], outs)
+        came = tensor_hooks(p, step, tape.extra.get(first) or observed(tape, first, True), outs)
         if not p.accumulate:
             _capture(p, tape, step, came)
     for i in given:

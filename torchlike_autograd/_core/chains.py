@@ -188,15 +188,34 @@ def _mapped_writer(links):
     before, count = _writer(links[:start]) if start else None, sum(n for _, n in links[:start])
     first, reader = _reader(links[:start]), _reader([link for link in links[start:] if not _same_bytes(link[0])])
 
+    signed = any(link.op.name in BEYOND_STRIDES for link, _ in links[start:])
+
     def body(base, src, *numbers):
         _refuse_repeats(links, base.shape)
         x = first(base, *numbers[:count])
-        where = reader(jnp.arange(shapes.numel(x.shape)).reshape(x.shape), *numbers[count:])
-        src = src if src.dtype == x.dtype else jax.lax.bitcast_convert_type(src, x.dtype)
-        new = x.reshape(-1).at[where.reshape(-1)].set(src.reshape(-1), unique_indices=True).reshape(x.shape)
+        if signed:
+            where, src, flat = _parts(reader(_numbered(x), *numbers[count:])), _parts(src), _parts(x).reshape(-1)
+            where, src = jnp.abs(where).astype(int) - 1, jnp.where(where < 0, -src, src)
+        else:
+            where, flat = reader(jnp.arange(shapes.numel(x.shape)).reshape(x.shape), *numbers[count:]), x.reshape(-1)
+            src = src if src.dtype == x.dtype else jax.lax.bitcast_convert_type(src, x.dtype)
+        new = flat.at[where.reshape(-1)].set(src.reshape(-1), unique_indices=True)
+        new = jax.lax.complex(new[::2], new[1::2]).reshape(x.shape) if signed and jnp.iscomplexobj(x) else new.reshape(x.shape)
         return new if before is None else before(base, new, *numbers[:count])
 
     return body
+
+
+def _numbered(x):
+    """Numbers of elements from 1 on, those of complex ones for their two parts, as views take them that show parts of elements or turn their sign."""
+    if not jnp.iscomplexobj(x):
+        return jnp.arange(1, shapes.numel(x.shape) + 1, dtype=jnp.float64).reshape(x.shape)
+    return jax.lax.complex(*jnp.arange(1, 2 * shapes.numel(x.shape) + 1, dtype=jnp.float64).reshape(-1, 2).T).reshape(x.shape)
+
+
+def _parts(x):
+    """The parts of complex elements as a last dim."""
+    return jnp.stack((x.real, x.imag), -1) if jnp.iscomplexobj(x) else x
 
 
 def _same_bytes(spec):

@@ -303,7 +303,7 @@ def check_inplace(t, flat=()):
         return
     v, view = peek(t), t._tl_view
     base = None if view is None else view.base
-    if view is not None and view.creation != "default" and (v.needs or any(isinstance(x, Tensor) and peek(x).needs for x in flat)):
+    if view is not None and view.creation != "default" and not is_inference(t) and (v.needs or any(isinstance(x, Tensor) and peek(x).needs for x in flat)):
         raise view_error(t, False)
     if base is not None and base._tl_view is not None and base._tl_view.creation == "beyond" and any(isinstance(x, Tensor) and peek(x).needs for x in flat):
         raise view_error(base, False)

@@ -11,6 +11,7 @@ from . import errors, levels, nodes
 from .nodes import edge_indices
 from .record import Value
 from .sparse_gradients import SparseValue, is_sparse
+from .storage import as_detached
 
 
 def tensor_of(leaf):
@@ -59,7 +60,7 @@ def prehooks(seen, outs):
     for f in list(seen.prehooks.values()):
         result = f(tuple(shown(g) for g in outs))
         if result is not None:
-            outs = _replaced(result, outs, f)
+            outs = replaced(result, outs, f)
     return outs
 
 
@@ -70,12 +71,12 @@ def posthooks(step, seen, wanted, ins, outs, edges=None):
     for f in list(seen.posthooks.values()):
         result = f(tuple(shown(g) for g in full), tuple(shown(g) for g in outs))
         if result is not None:
-            full = _replaced(result, full, f)
+            full = replaced(result, full, f)
     given.update(zip(edges, full))
     return [given[i] for i in wanted]
 
 
-def _replaced(result, old, f):
+def replaced(result, old, f):
     """What a node hook returned, checked against what it was given."""
     name = getattr(f, "__name__", "<unknown>")
     if not isinstance(result, tuple):
@@ -132,6 +133,8 @@ def _legacy(v):
 
 def retain(t, g, p):
     leaf, g = t._tl_leaf_point(), levels.outside(g)
+    if g.needs and not p.create_graph:
+        g = as_detached(g)  # a gradient that was given may need one itself
     if p.create_graph and g.needs and leaf.grad is None:
         leaf.grad = shown(g).clone()
         return
@@ -161,4 +164,4 @@ def put_back(state, modes):
 
 nodes.on_gone(made_again)
 
-__all__ = ["checked", "modes_of", "posthooks", "prehooks", "put_back", "retain", "run_hooks", "shown", "tensor_hooks", "tensor_of"]
+__all__ = ["checked", "modes_of", "posthooks", "prehooks", "put_back", "replaced", "retain", "run_hooks", "shown", "tensor_hooks", "tensor_of"]

@@ -11,7 +11,7 @@ from collections import Counter
 from . import sparse_gradients
 from .arrivals import AS_IT_COMES, accumulate
 from .asked import age, cuts_of, targets_on
-from .hooks import checked, run_hooks, shown, tensor_of
+from .hooks import checked, replaced, run_hooks, shown, tensor_of
 from .nodes import Leaf
 from .plan import lost_besides, plan_for
 from .record import thread
@@ -129,8 +129,7 @@ def finish_leaf(p, leaf, g):
         for f in list(leaf.prehooks.values()):
             result = f((shown(g),))
             if result is not None:
-                result = result[0] if isinstance(result, tuple) else result
-                g = None if result is None else checked(result, g, f)
+                g, = replaced(result, (g,), f)
     t = tensor_of(leaf)
     if t is not None and not t._tl_needs:
         return
@@ -152,6 +151,8 @@ def finish_leaf(p, leaf, g):
                 raise RuntimeError("Tensor post accumulate grad hooks should return None.")
     if leaf.posthooks:
         for f in list(leaf.posthooks.values()):
-            f((), (arrived,))
+            result = f((), (arrived,))
+            if result is not None:
+                replaced(result, (), f)
 
 __all__ = ["arrive", "end_of", "finish_leaf", "leaf_at", "leave", "places_of", "settle", "settle_arrived", "settled_plainly"]

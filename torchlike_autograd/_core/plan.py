@@ -119,8 +119,13 @@ def _build(prefix, roots, targets, cuts, lost=()):
     for slot in ends.get(None, ()):
         builder.complete(slot, cuts)
     saving, kept, results = set(), set(), set()
+    unread = set()  # nodes of writes to views that get an undefined gradient, with those that they wrap: nothing of them runs
     for step, wanted, given in order:
         first, ins = step.first, step.ins
+        if not given and step.kind == "op" and step.form.node == COPY_SLICES:
+            unread.add(first)
+            if len(ins) > 1 and type(ins[1]) is int and ins[1] >= 0:
+                unread.add(table[ins[1]][0].first)
         visible = step.kind == "function" or (cuts and _visible(step, cuts)) or asked(step)
         if not wanted and not visible:
             continue
@@ -132,6 +137,7 @@ def _build(prefix, roots, targets, cuts, lost=()):
             found, silent, later = _known(step, read, wanted)
             if found is not None:
                 saving.add(first)
+            if found is not None and (given or first not in unread):
                 again = rewritten(prefix) if later else ()
                 inputs, own = found if not step.packed else ((), ())
                 saves = first, [s for i in inputs if type(s := ins[i]) is not tuple and s not in again], [first + i for i in own]

@@ -49,8 +49,8 @@ def inplace_repeated(spec, flat, target, check_result):
     takes, avals = _takes(spec, flat), tuple([v.aval if type(v) is Value else record.NUMBERS[record.number_kind(v)] for v in values])
     try:
         form = spec.form(avals)
-    except NotImplementedError:  # the kernel's own refusal, which most operators come to later
-        if takes or spec.op.name in _KERNELS_FIRST:
+    except RuntimeError as refusal:  # of the kernel, or of sizes, which most operators come to later
+        if takes or spec.op.name in _KERNELS_FIRST or not (isinstance(refusal, NotImplementedError) or str(refusal).startswith("The size of tensor a")):
             raise
         raise repeats(target) from None
     if takes or spec.op.name in _CASTS_FIRST:

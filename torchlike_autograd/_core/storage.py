@@ -385,10 +385,14 @@ def write(t, new):
         if counter.inference and not new.needs:
             new.needs = INFERENCE
         t._tl_v = new
-        counter.n += 1
+        try:
+            counter.n += 1
+        except RuntimeError:
+            t._tl_v = _without_history(new)
+            raise
         mark_seen(new, counter)
         if new.needs and old.needs:
-            _follow(old, new, counter)
+            follow(old, new, counter)
         return
     view = t._tl_view
     base = None if view is None else view.base
@@ -408,7 +412,7 @@ def write(t, new):
     else:
         old = t._tl_v
     if new.needs:
-        _follow(old, new, counter)
+        follow(old, new, counter)
     value = new if t._tl_view is None or not t._tl_view.chain else _put_data(t._tl_view.chain, cell.value, new)
     if counter.inference and not new.needs:
         new.needs = INFERENCE
@@ -420,8 +424,19 @@ def write(t, new):
         mark_seen(new, counter)
         if shown is not new:
             mark_seen(shown, counter)
+    except RuntimeError:
+        t._tl_v = _without_history(new)
+        cell.value = t._tl_v if value is new else value
+        raise
     finally:
         cell.written()
+
+
+def _without_history(new):
+    """What was written to an inference tensor outside of the mode, which is refused."""
+    out = as_detached(new) if new.needs is not INFERENCE else new
+    out.needs = INFERENCE
+    return out
 
 
 def _write_below(t, new):
@@ -448,7 +463,7 @@ def write_own(t, new, old):
         history(t)
 
 
-def _follow(old, new, counter):
+def follow(old, new, counter):
     """A tensor that retains its gradient goes on doing so with its new value; messages name the last writer."""
     counter.writer = ref(new)
     if old.tape is None or not old.tape.extra or new.leaf is not None:

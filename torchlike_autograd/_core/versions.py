@@ -123,7 +123,7 @@ def _modified(tape, slot, seen, a, own=False, shows=False):
             place = v.tape, v.slot
         if place is not None:
             node, nr = node_at(*place)
-            producer = f"output {nr} of {short_name(node)}"
+            producer = f"output {nr if own else 0} of {short_name(node)}"  # torch notes the number only of what a node keeps of its own
     return errors.modified_inplace(errors.tensor_type(a.dtype), a.shape, producer, counter.n, at)
 
 
@@ -171,7 +171,10 @@ __all__ = ["check", "count_write", "detached"]
 
 def count_write(t):
     """Count a version of a tensor that was written behind the record, or is said to have been: it is written what it holds, so that only what was saved before
-    is stale."""
+    is stale.  A view's is counted where its memory has its history, which stays as it is."""
+    base = t._tl_view.base if t._tl_view is not None else None
+    if base is not None and base._tl_cell is t._tl_cell:
+        t = base
     v = peek(t)
     if type(v.aval) is LeveledAval:  # transformations walk through it, which keep no versions
         cell_of(t)

@@ -7,7 +7,7 @@ from .asked import cuts_of, targets_on
 from .backward import captured_here, check_saved, run_apart, run_node, run_stage, run_watched
 from .hooks import modes_of, put_back
 from .leaving import leaf_at, places_of, settle, settle_arrived, settled_plainly
-from .nodes import Leaf, changes
+from .nodes import Leaf, changes, step_of
 from .plan import lost_besides, plan_for
 from .record import LEAF, Step, slot_table, thread
 from .speed import native
@@ -73,7 +73,12 @@ class Walk:
                 self._after(item, run_node(p, tape, item, self.grads) if anomaly is None else anomaly.run(run_node, p, tape, item, self.grads))
 
     def not_run(self):
-        """The nodes that had not run when one failed: those of the items that are left, and that one."""
+        """The nodes that had not run when one failed: those of the items that are left, that one, and torch's one around it for a write to a view."""
+        left = set(self._left())
+        wraps = (s for s in self.tape.prefix.steps()[0] if s.kind == "op" and getattr(s.form.spec, "arity", 0) == 2 and s.ins[1] >= 0)
+        return left.union(s.first for s in wraps if step_of(self.tape, s.ins[1]).first in left)
+
+    def _left(self):
         for item in self.items[self.at:]:
             if type(item) is Stage:
                 yield from (v.step.first for v in item.visits)
@@ -177,8 +182,9 @@ class Walk:
 
 
 def _goes_straight(p, tape):
-    """Whether a pass accumulates without a graph, levels, inference or anomaly mode, over this thread's open tape."""
-    return p.targets is None and not (p.create_graph or p.inference) and p.levels is None and tape.open and tape.owner is thread.state
+    """Whether a pass accumulates without a graph, levels, inference or anomaly mode, over this thread's open tape, from gradients that need none."""
+    return (p.targets is None and not (p.create_graph or p.inference) and p.levels is None and tape.open and tape.owner is thread.state
+            and not any(g.needs for _, g in p.roots))
 
 
 def _ran_silently(tape, slot):

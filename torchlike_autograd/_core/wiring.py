@@ -27,7 +27,7 @@ def wire():
         LEAF=record.LEAF, INPLACE=record.INPLACE, NOGRAD=record.NOGRAD,
         record_op=record.record_op_general, enter=record.Tape.enter, flush=execute.flush, numbers=execute._numbers, sent=execute._sent,
         device_array=execute._device_array, spare=donation.spare, note=guards.note, await_codes=guards.await_codes,
-        read=storage.read, follow=storage._follow, lead_nowhere=storage.lead_nowhere, view=hot.python_view, links=chains.links, write=storage.python_write,
+        read=storage.read, follow=storage.follow, lead_nowhere=storage.lead_nowhere, view=hot.python_view, links=chains.links, write=storage.python_write,
         value_at=value_at, number_at=number_at, accumulate=arrivals.accumulate_any, release_kept=program.release_kept, edges_lead=links.leading,
         checked=hooks.checked, call_on_host=execute.call_on_host, pull_on_host=execute.pull_on_host, number_of=plan.number_of, add_arrays=plan.add_arrays,
         retain=hooks.retain, second_time=errors.second_time, lay=laying.lay)

@@ -40,6 +40,8 @@ def marked(source, input, view):
     know of the other's history."""
     if source is not input and source is not input._base:
         view._tl_view.creation = input._tl_view.creation = "beyond"
+    elif source is not input and (view._tl_view.creation == "default" or input._tl_view.creation == "inference"):
+        view._tl_view.creation = input._tl_view.creation  # of the base, but made from a view of it
     return view
 
 

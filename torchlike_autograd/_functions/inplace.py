@@ -13,7 +13,7 @@ from .._core.indexing import copy_into, fill, zero
 from .._core.record import INFERENCE, record_op, thread
 from .._core.shapes import LARGEST, check_bytes, contiguous_strides, numel, wrap_dim
 from .._core.state import copy_state
-from .._core.storage import View, as_detached, as_leaf, cell_of, is_inference, mark_seen, memory_size, with_history, write
+from .._core.storage import View, as_detached, as_leaf, cell_of, follow, is_inference, mark_seen, memory_size, with_history, write
 from .._core.words import type_name
 from .._ops.conventions import cxx_of
 from .._ops.registry import OPS
@@ -264,6 +264,8 @@ def _rearranged(t, link, key):
         write(t, new)
         t._tl_laid = (strides, offset)
         return t
+    if new.needs:
+        follow(old, new, t._tl_counter)
     view = t._tl_view
     t._tl_view = View(None, ((link, ()),), "default") if view is None else View(view.base, (*view.chain, (link, ())), view.creation, view.under)
     t._tl_laid = None

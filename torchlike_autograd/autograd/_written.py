@@ -7,14 +7,29 @@ from .._core.record import thread
 from .._core.saying import warn
 from .._core.storage import peek, view_error
 from .._tensor import Tensor
+from .graph import increment_version
 
 
-def check_dirty(ctx, before, outputs):
-    """torch's rules for what was written; before: {id of an input: its Value before the call}."""
+def check_dirty(ctx, before, outputs, live):
+    """torch's rules for what was written, whose versions count it even where they refuse; before: {id of an input: its Value before the call}; live: whether
+    there is a node."""
+    try:
+        _check_dirty(ctx, before, outputs, live and len([o for o in outputs if isinstance(o, Tensor)]) > 1)
+    except RuntimeError:
+        for d in ctx.dirty_tensors:
+            increment_version(d)
+        raise
+
+
+def _check_dirty(ctx, before, outputs, several):
     for d in ctx.dirty_tensors:
         v = before.get(id(d), d._tl_v)
+        if thread.state.grad and v.needs and v.leaf is not None:
+            raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+        if several and d._is_view():
+            raise RuntimeError(_VIEW_AND_MORE)
         if thread.state.grad and v.needs:
-            _check_written(d, v)
+            _check_view(d)
         if not any(d is o for o in outputs):
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs "
@@ -29,9 +44,7 @@ _NOT_GIVEN = ("ctx.mark_dirty() received a tensor that was not an input. Only in
               "ctx.mark_dirty().")
 
 
-def _check_written(d, v):
-    if v.leaf is not None:
-        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+def _check_view(d):
     if d._tl_view is not None and d._tl_view.of_two:
         d = d._tl_view.primal()
     base = d._tl_view.base if d._tl_view is not None else None
@@ -48,10 +61,4 @@ _VIEW_AND_MORE = (
     "You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change.")
 
 
-def check_views(ctx, outputs):
-    """torch's rule for views that were written: they are all that is returned."""
-    if len([o for o in outputs if isinstance(o, Tensor)]) > 1 and any(d._is_view() for d in ctx.dirty_tensors):
-        raise RuntimeError(_VIEW_AND_MORE)
-
-
-__all__ = ["check_dirty", "check_views"]
+__all__ = ["check_dirty"]

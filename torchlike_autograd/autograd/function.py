@@ -27,7 +27,7 @@ from ._function_instances import Instance, Nested
 from ._kept import check_notes, check_returned, keep, raw_saved_tensors, release, saved_tensors
 from ._reduced import reduced_to
 from ._returned import alias, as_kind
-from ._written import check_dirty, check_views
+from ._written import check_dirty
 from .graph import increment_version
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction", "once_differentiable"]
@@ -412,7 +412,7 @@ def _recorded(cls, args, kwargs, split, whole=None):
     ctx._tl_input_is_tensor = tuple(isinstance(a, Tensor) for a in args)
     if ctx.__dict__.get("_is_pure_view") and (len(tensors) != 1 or sum(ctx._tl_output_is_tensor) != 1):
         raise RuntimeError("Pure view custom Function can only have one input Tensor and one output Tensor. Open an issue if you need to support more.")
-    check_dirty(ctx, before, outputs)
+    check_dirty(ctx, before, outputs, live)
     if live:
         attached, inner = _attach(ctx, args, before if whole is None else before | whole.values, outputs)
         made = {id(o): a for o, a in zip(outputs, attached) if a is not o and not any(o is x for x in args)}  # a view that was returned is another tensor now
@@ -468,7 +468,6 @@ def _inside(o, creation):
 def _attach(ctx, args, before, outputs):
     """Put the outputs on the tape as results of one step; with them, by the id of an output the Value that forward gave."""
     state = thread.state
-    check_views(ctx, outputs)
     wanted = tuple(i for i, n in enumerate(ctx.needs_input_grad) if n)
     non_diff = [id(t) for t in ctx.non_differentiable]
     tensors, seen = [o for o in outputs if isinstance(o, Tensor)], {}

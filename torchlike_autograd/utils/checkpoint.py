@@ -17,10 +17,11 @@ import weakref
 from .._core import passes, rng
 from .._core.autocasting import kept as autocast_kept
 from .._core.devices import accelerator, of_key
+from .._core.errors import inference_saved
 from .._core.pytree import flatten
 from .._core.record import thread
 from .._core.saying import warn
-from .._core.storage import as_detached
+from .._core.storage import as_detached, is_inference
 from .._functions.random import device_generator
 from .._tensor import Tensor, wrap
 from ..autograd import Function, backward
@@ -124,6 +125,8 @@ class _Frame:
         self.function, self.context, self.rng = function, context, states
         self.check, self.debug, self.early_stop = determinism_check == "default", debug, early_stop
         self.autocast = autocast_kept()
+        if any(isinstance(a, Tensor) and is_inference(a) for a in args):
+            raise inference_saved()
         self.args = [Kept(None, a, ()) if isinstance(a, Tensor) else a for a in args]
         self.kwargs = kwargs
         self.places, self.types, self.found = [], [], {}
