@@ -142,6 +142,7 @@ def _mapped(cls, level, args):
     dims = [levels.dim_of(a._tl_value(), level) if mine else None for a, mine in zip(leaves, own)]
     whole = unflatten([a if d is None else leave(level, a, d) for a, d in zip(leaves, dims)], shape)
     in_dims = unflatten(dims, shape)
+    stands = [(w, w._tl_value(), a, d) for w, a, d in zip(flatten(whole)[0], leaves, dims) if d is not None]
     found = cls.vmap(VmapInfo(level.size, level.randomness), in_dims, *whole)
     if not isinstance(found, tuple) or len(found) != 2:
         got = f"{len(found)} returns" if isinstance(found, tuple) else f"a {type(found)}"
@@ -153,7 +154,12 @@ def _mapped(cls, level, args):
     if places is None:
         raise RuntimeError(f"The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected out_dims={dims} to be "
                            f"compatible with the structure of `output`. out_dims has structure {flatten(dims)[1]} but output has structure {tree}. {_MORE}")
-    return unflatten([o if d is None or not isinstance(o, Tensor) else enter(level, o, _place(d, o.dim())) for o, d in zip(flat, places)], tree)
+    for w, before, a, d in stands:
+        if w._tl_value() is not before:     # outside they are other tensors, here they share memory
+            a.copy_(enter(level, w, d))
+    given = {id(w): a for w, _, a, _ in stands}
+    return unflatten([o if d is None or not isinstance(o, Tensor) else given[id(o)] if id(o) in given else enter(level, o, _place(d, o.dim()))
+                      for o, d in zip(flat, places)], tree)
 
 
 def _place(d, ndim):
@@ -240,9 +246,11 @@ def _pushed(cls, level, args, kwargs, split, apply, shows=False):
         if not (t is None or isinstance(t, Tensor)):
             raise RuntimeError(f"expected Variable or None (got {type(t).__name__}) for grad output {i}.")
     _check_aliases(ctx, [p for p, _ in parts], tangents, outs, ts, versions)
-    dirty = {id(p): a for (p, _), a in zip(parts, args) if any(p is d for d in ctx.dirty_tensors)} if shared else {}
+    dirty = {id(p): a for (p, _), a in zip(parts, args) if any(p is d for d in ctx.dirty_tensors)}
     constant = {id(o) for o in ctx.non_differentiable}
-    joined = tuple(dirty[id(o)] if id(o) in dirty else _joined(level, i, o, t, id(o) in constant) for i, (o, t) in enumerate(zip(outs, ts)))
+    joined = tuple(dirty[id(o)] if shared and id(o) in dirty else _joined(level, i, o, t, id(o) in constant) for i, (o, t) in enumerate(zip(outs, ts)))
+    if dirty and not shared:
+        joined = tuple(dirty[id(o)].copy_(j) if id(o) in dirty else j for o, j in zip(outs, joined))
     if whole is not None:
         whole.keep(ctx, outs, joined, ts)
     forget(ctx)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._core import errors
+from .._core import errors, levels
 from .._core.record import thread
 from .._core.saying import warn
 from .._core.storage import peek, view_error
@@ -15,7 +15,7 @@ def check_dirty(ctx, before, outputs):
         v = before.get(id(d), d._tl_v)
         if thread.state.grad and v.needs:
             _check_written(d, v)
-        if not any(d is o for o in outputs):
+        if not any(d is o for o in outputs) or (ctx._forward_cls.generate_vmap_rule and _mapped(v)):  # a generated rule returns tensors of its own
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs "
                 "of the Function.")
@@ -23,6 +23,16 @@ def check_dirty(ctx, before, outputs):
             if d._is_view() and thread.state.grad and any(ctx.needs_input_grad):
                 raise RuntimeError(_NOT_GIVEN)
             warn(_NOT_GIVEN)
+
+
+def _mapped(v):
+    """Whether a running map goes over a tensor; where a dual level is inside of the map, it may be the tangent alone."""
+    for lv in reversed(levels.running()):
+        if lv.kind == levels.DUAL:
+            return False
+        if lv.kind == levels.MAP and lv.randomness is not levels.OLD and levels.has(v, lv):
+            return True
+    return False
 
 
 _NOT_GIVEN = ("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "
