@@ -121,3 +121,9 @@ def reaches(values, but):
             if (s < 0 or slot_table(tape.prefix)[s][1]) and visit(None, tape, s):
                 return True
     return False
+
+
+def within(values):
+    """Whether nothing outside of the running reverse-mode transformations differentiates any of these."""
+    leaves = [leaf for lv in levels.running() if lv.kind == "grad" for leaf in lv.leaves]
+    return bool(leaves) and not reaches(values, leaves)
