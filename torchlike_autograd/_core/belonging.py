@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from . import errors, levels, walls
 from .behind import before
 from .record import slot_table, thread
@@ -121,6 +123,28 @@ def reaches(values, but):
             if (s < 0 or slot_table(tape.prefix)[s][1]) and visit(None, tape, s):
                 return True
     return False
+
+
+def heard(v, hook):
+    """A hook of a tensor inside a reverse-mode transformation: passes from outside go by the same node, and are none of its business."""
+    level = innermost(v)
+    if level is None:
+        return hook
+    mark = level.mark
+
+    @functools.wraps(hook)
+    def called(grad):
+        return hook(grad) if thread.state.extra["pass"].mark is mark else None
+
+    return called
+
+
+def detached(v):
+    """A Value as `detach_` leaves it inside of transformations that differentiate: for the innermost of them it has no history."""
+    level = next(lv for lv in reversed(levels.running()) if lv.kind == "grad" or lv.randomness == "jvp")
+    if level.kind == levels.DUAL:
+        return levels.move("primal", level, [v]) if levels.has(v, level) else v
+    return walls.ended([level], v) if v.needs else v
 
 
 def within(values):

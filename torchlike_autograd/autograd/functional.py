@@ -9,7 +9,6 @@ results from the graph unless it was asked for.  A matrix (`jacobian`) is one pa
 from __future__ import annotations
 
 from .._core import levels
-from .._core.dtypes import FLOAT
 from .._core.publish import load_all
 from .._core.storage import as_leaf
 from .._functions.create import zeros, zeros_like
@@ -82,13 +81,11 @@ def _fresh(xs, connected, needs):
     """What is handed to the function: views of those of the caller's tensors that have a history to keep, others over their memory."""
     if not connected:
         return tuple(x.detach().requires_grad_(needs) for x in xs)
-    return tuple(x.view_as(x) if x._tl_needs or not needs else _needing(x.detach()) for x in xs)
+    return tuple(x.view_as(x) if x.requires_grad or not needs else x.detach().requires_grad_() for x in xs)
 
 
 def _needing(x):
     """A fresh tensor that asks for gradients, under transformations too."""
-    if x.dtype.category < FLOAT:
-        raise RuntimeError("only Tensors of floating point dtype can require gradients")
     x._tl_set_value(as_leaf(x._tl_value(), x._tl_leaf_point()))
     return x
 
