@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._core import errors, levels
+from .._core import errors, levels, parts
 from .._core.record import thread
 from .._core.saying import warn
 from .._core.storage import peek, view_error
@@ -26,13 +26,7 @@ def check_dirty(ctx, before, outputs):
 
 
 def _mapped(v):
-    """Whether a running map goes over a tensor; where a dual level is inside of the map, it may be the tangent alone."""
-    for lv in reversed(levels.running()):
-        if lv.kind == levels.DUAL:
-            return False
-        if lv.kind == levels.MAP and lv.randomness is not levels.OLD and levels.has(v, lv):
-            return True
-    return False
+    return any(lv.kind == levels.MAP and lv.randomness is not levels.OLD and lv.key in parts.primal_maps(v) for lv in levels.running())
 
 
 _NOT_GIVEN = ("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "
