@@ -474,9 +474,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
         if thread.state.inference or is_inference(self):
             return self
         if self._is_view() or levels.mapped_here(self._tl_value()):  # in torch each example is a view
-            raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
-                               "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these "
-                               "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")
+            raise errors.detached_view()
         old = self._tl_value()
         if levels.deriving():
             self._tl_set_value(belonging.detached(old))
