@@ -234,3 +234,65 @@ def test_modules_are_imported_by_name():
         import torchlike_autograd.dialects.oneflow.nowhere
     with pytest.raises(ModuleNotFoundError):
         import torchlike_autograd.dialects.libtorch.nn  # noqa: F401
+
+
+def test_a_network_of_the_cpp_frontend_is_trained():
+    from torchlike_autograd.dialects import libtorch as torch
+
+    torch.manual_seed(0)
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc1 = self.register_module("fc1", torch.nn.Linear(4, 8))
+            self.fc2 = self.register_module("fc2", torch.nn.Linear(torch.nn.LinearOptions(8, 3).bias(False)))
+            self.scale = self.register_parameter("scale", torch.ones([1]))
+            self.shift = self.register_buffer("shift", torch.zeros([1]))
+
+        def forward(self, x):
+            return torch.log_softmax(self.fc2(torch.relu(self.fc1.forward(x))) * self.scale + self.shift, 1)
+
+    net = Net()
+    assert [p.sizes() for p in net.parameters()] == [[1], [8, 4], [8], [3, 8]] and [b.sizes() for b in net.buffers()] == [[1]]
+    optimizer = torch.optim.SGD(net.parameters(), torch.optim.SGDOptions(0.5).momentum(0.9))
+    x, y, losses = torch.randn([16, 4]), torch.randint(0, 3, [16], torch.kLong), []
+    for _ in range(20):
+        optimizer.zero_grad()
+        loss = torch.nll_loss(net.forward(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0] * 0.7 and net.fc1.weight.grad().defined()
+    layers = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), net)
+    assert layers(torch.ones([5, 2])).sizes() == [5, 3] and layers[0].weight.sizes() == [4, 2] and layers.size() == 3
+
+
+def test_handles_of_the_cpp_frontend():
+    from torchlike_autograd.dialects import libtorch as torch
+
+    x = torch.zeros([2, 2], torch.kDouble).set_requires_grad(True)
+    assert x.options().dtype() is x.scalar_type() is torch.kDouble and x.strides() == [2, 1] and x.nbytes() == 32 and x.itemsize() == 8
+    assert torch.ones([2], torch.device(torch.kCPU)).sizes() == [2] and torch.arange(3, torch.kFloat).dtype is torch.kFloat
+    assert not x.sum() and bool(x.sum() == 0) and int(x.sum() + 2) == 2 and (x.detach() + 5 % torch.tensor([3.0])).sum().item() == 8
+    values, indices = torch.max(torch.eye(2), 1)
+    assert values.get().tolist() == [1, 1] and indices.get().tolist() == [0, 1] and torch.linalg.norm(torch.ones([4])).item() == 2
+    y = torch.zeros([2, 2]).index_put_([0, torch.indexing.Slice()], 5)
+    assert y.index(["...", 1]).get().tolist() == [5, 0] and y.is_same(y) and not y.is_same(y.clone())
+    y.reset()
+    assert not y.defined()
+
+    class Scaled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, bias, k):
+            ctx.save_for_backward([a, bias])
+            ctx.saved_data["k"] = k
+            return a * k if not bias.defined() else a * k + bias
+
+        @staticmethod
+        def backward(ctx, grads):
+            _, bias = ctx.get_saved_variables()
+            return [grads[0] * ctx.saved_data["k"], grads[0] if bias.defined() else torch.Tensor(), torch.Tensor()]
+
+    a = torch.ones([2], torch.requires_grad())
+    Scaled.apply(a, torch.Tensor(), 3).sum().backward()  # an undefined argument is an undefined tensor in `forward`
+    assert a.grad().get().tolist() == [3, 3]

@@ -473,11 +473,12 @@ class Tensor(State, Values, metaclass=TensorMeta):
         """Drop this tensor's history in place; nothing in inference mode and of an inference tensor, as in torch."""
         if thread.state.inference or is_inference(self):
             return self
-        if self._is_view() or levels.hidden_among((self,)):  # in torch each example is a view
-            raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and "
-                               "gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence detach_() cannot be called on these "
-                               "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")
+        if self._is_view() or levels.mapped_here(self._tl_value()):  # in torch each example is a view
+            raise errors.detached_view()
         old = self._tl_value()
+        if levels.deriving():
+            self._tl_set_value(belonging.detached(old))
+            return self
         if self._tl_view is not None and self._tl_view.of_two:
             levels.FORWARD_AD["leave"](self)
         self._tl_set_value(as_detached(levels.primal(old) if type(old.aval) is LeveledAval else old))

@@ -478,3 +478,30 @@ def _(torch):
 
     yield "refused", run()
     yield "allowed", run(allow_cache_entry_mutation=True)
+
+
+@case("checkpoint.selective_stops_early")
+def _(torch):
+    """The second run ends once what is needed is saved: what comes before the result of an operator does so without taking what was kept of it."""
+    from functools import partial
+
+    cp, aten = torch.utils.checkpoint, torch.ops.aten
+    kept = [aten.sin.default, aten.mul.Tensor, aten.exp.default]
+
+    def written(a):
+        b = a.sin()
+        b.mul_(2)
+        return b
+
+    functions = {"sin": torch.sin, "exp": torch.exp, "written": written, "twice": lambda a: a.sin().sin(), "dropped": lambda a: a + 0 * torch.dropout(a, 0.5, True),
+                 "products": lambda a: (a * a) * a, "sum": lambda a: (a * 2).sum(), "exps": lambda a: a.exp().exp()}
+    for name, f in functions.items():
+        for early in (True, False):
+            def passes(n, f=f, early=early):
+                x = torch.tensor([0.1, 0.2, 0.3], dtype=torch.float64, requires_grad=True)
+                out = cp.checkpoint(f, x, use_reentrant=False, early_stop=early, context_fn=partial(cp.create_selective_checkpoint_contexts, kept)).sum()
+                for _ in range(n):
+                    out.backward(retain_graph=True)
+                return x.grad
+
+            yield f"{name}, {early}", attempt(lambda p=passes: p(1)), attempt(lambda p=passes: p(2))

@@ -160,3 +160,33 @@ def _(torch):
     for x in (torch.ones(3), torch.ones(3, requires_grad=True), torch.ones(4)[1:]):
         f.jacobian(lambda a: (seen.append((a.requires_grad, a.is_leaf, a._base is None, a.storage_offset())), a)[1], x, create_graph=True)
     yield "what is handed in", seen
+
+
+@case("functional.asked_of_what_cannot_be_differentiated")
+def _(torch):
+    """Integers, no outputs, lists, and flags that are numbers."""
+    f, x, i = torch.autograd.functional, torch.tensor([0.5, 1.0, 2.0]), torch.tensor([1, 2, 3])
+    one = {"jvp": (x,), "vjp": (), "vhp": (x,), "hvp": (x,), "jacobian": (), "hessian": ()}
+    for name, v in one.items():
+        call = getattr(f, name)
+        for graph in (False, True):
+            yield f"{name}, integers, {graph}", attempt(lambda c=call, v=v, g=graph: c(lambda a: (a * a).sum(), i, *v, create_graph=g))
+            yield f"{name}, integers and no vector, {graph}", attempt(lambda c=call, g=graph: c(lambda a: (a * a).sum(), i, create_graph=g))
+        yield f"{name}, nothing", attempt(lambda c=call, v=v: c(lambda a: (), x, *v))
+        yield f"{name}, numbers as flags", attempt(lambda c=call, v=v: c(lambda a: (a * a).sum(), x, *v, create_graph=1))
+    yield "a list, forward", attempt(lambda: f.jacobian(lambda a: [a], x, vectorize=True, strategy="forward-mode"))
+    yield "every argument of jacrev", attempt(lambda: torch.func.jacrev(lambda a, b: a * b, argnums=None)(x, x))
+
+
+@case("functional.with_a_graph_inside_of_maps")
+def _(torch):
+    """With `create_graph` an argument that a map or forward mode holds would have to require grad there, which is refused."""
+    f, func, x = torch.autograd.functional, torch.func, torch.tensor([0.5, 2.0])
+    for name in ("vjp", "jacobian"):
+        def g(a, call=getattr(f, name), more=name == "vjp"):
+            out = call(torch.sin, a, *([a] if more else []), create_graph=True)
+            return out[1] if more else out
+
+        yield f"{name}, mapped", attempt(lambda g=g: func.vmap(g)(x[:, None])), attempt(lambda g=g: func.vmap(g)(x[:, None].requires_grad_()))
+        yield f"{name}, forward", attempt(lambda g=g: func.jvp(g, (x,), (x,))), attempt(lambda g=g: func.jacfwd(g)(x))
+        yield f"{name}, reverse", func.grad(lambda a, g=g: g(a).sum())(x), attempt(lambda g=g: func.grad(lambda a: func.vmap(g)(a[:, None]).sum())(x))

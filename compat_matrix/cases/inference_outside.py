@@ -1,6 +1,6 @@
 """Tensors made in inference mode, used inside and outside of it; those that require grad too."""
 
-from compat_matrix.case import case, raises
+from compat_matrix.case import attempt, case, raises
 
 
 def state(torch, t):
@@ -130,3 +130,41 @@ def _(torch):
         with torch.set_grad_enabled(name != "no_grad"):
             v = f(v)
         yield name, raises(lambda: v.mul_(2))
+
+
+@case("inference_outside.captured_by_transformations")
+def _(torch):
+    """Inside a transformation an inference tensor from outside is one of its own: it can be kept for the derivative, where nothing outside keeps it too."""
+    func, y = torch.func, torch.tensor([3.0, 4.0])
+    with torch.inference_mode():
+        x, net = torch.tensor([1.0, 2.0]), torch.nn.Linear(2, 2)
+        state = {k: torch.full_like(v, 0.5) for k, v in net.state_dict().items()}
+    needing = y.clone().requires_grad_()
+
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(a, b):
+            return a * b
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, g):
+            a, b = ctx.saved_tensors
+            return g * b, g * a
+
+    calls = {
+        "captured": lambda: func.grad(lambda a: (a * x).sum())(y), "argument": lambda: func.grad(lambda a, b: (a * b).sum())(y, x),
+        "rows": lambda: func.jacrev(lambda a: a * x)(y), "second": lambda: func.hessian(lambda a: (a * a * x).sum())(y),
+        "mapped": lambda: func.vmap(func.grad(lambda a: (a * x).sum()))(y), "of a map": lambda: func.grad(lambda a: func.vmap(lambda b: (b * x).sum())(a).sum())(y),
+        "twice": lambda: func.grad(lambda a: (func.grad(lambda b: (b * b * x).sum())(a) * x).sum())(y), "pulled": lambda: func.vjp(lambda a: a * x, y)[1](x),
+        "a module": lambda: func.grad(lambda a: func.functional_call(net, state, (a,)).pow(2).sum())(y), "written": lambda: func.grad(lambda a: a.clone().mul_(x).sum())(y),
+        "a Function": lambda: func.grad(lambda a: Product.apply(a, x).sum())(y), "outside too": lambda: func.grad(lambda a: (a * x).sum())(needing),
+        "outside alone": lambda: func.grad(lambda a: (a * a).sum() + (needing * x).sum())(y)}
+    for name, f in calls.items():
+        yield name, attempt(f)
+        yield f"{name}, without", attempt(lambda: needing * x)
+    with torch.inference_mode():
+        yield "inside", attempt(lambda: func.grad(lambda a: (a * x * y).sum())(y)), attempt(lambda: func.grad(lambda a: (a * x).sum())(needing))

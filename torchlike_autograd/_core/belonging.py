@@ -133,3 +133,17 @@ def reaches(values, but):
             if (s < 0 or slot_table(tape.prefix)[s][1]) and visit(None, tape, s):
                 return True
     return False
+
+
+def detached(v):
+    """A Value as `detach_` leaves it inside of transformations that differentiate: for the innermost of them it has no history."""
+    level = next(lv for lv in reversed(levels.running()) if lv.kind == "grad" or lv.randomness == "jvp")
+    if level.kind == levels.DUAL:
+        return levels.move("primal", level, [v]) if levels.has(v, level) else v
+    return walls.ended([level], v) if v.needs else v
+
+
+def within(values):
+    """Whether nothing outside of the running reverse-mode transformations differentiates any of these."""
+    leaves = [leaf for lv in levels.running() if lv.kind == "grad" for leaf in lv.leaves]
+    return bool(leaves) and not reaches(values, leaves)

@@ -99,6 +99,13 @@ def detached_inplace():
                         "This is not supported, please use out-of-place `.detach()` instead")
 
 
+def detached_view():
+    return RuntimeError(
+        "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as "
+        "True, gradients are views of DDP buckets, and hence detach_() cannot be called on these gradients. To fix this error, please refer to the "
+        "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution.")
+
+
 def tensor_type(dtype):
     """How C++ calls the type of a tensor: by its legacy class where there is one."""
     name = dtype.char_name

@@ -17,11 +17,11 @@ _LIKE = weakref.WeakKeyDictionary()  # Value made like another one, and mapped a
 _NOTHING = (frozenset(), {})
 
 
-def primal_maps(v):
-    """The maps, as types hold them, that the primal of a Value is under."""
-    if v.tape is not None and v.tape.open and v.slot >= 0:
-        return _walked(v.tape, [v.slot])[v.slot][0]
-    return _known(v)[0]
+def primal_maps(v, but=None):
+    """The maps, as types hold them, that the primal of a Value is under; but: a dual level, the tangents of all others are counted too."""
+    open_there = v.tape is not None and v.tape.open and v.slot >= 0
+    primal, tangents = _walked(v.tape, [v.slot])[v.slot] if open_there else _known(v)
+    return primal if but is None else primal.union(*[maps for lv, maps in tangents.items() if lv != but])
 
 
 def of_tape(tape):

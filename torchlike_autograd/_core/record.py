@@ -33,7 +33,7 @@ from .dtypes import FLOAT
 from .ends import LIMIT, MORE, NOTHING, begins_a_step, is_full, setup_after
 from .saying import warn
 from .speed import native
-from .values import GRAD, INFERENCE, INPLACE, LEAF, NOGRAD, Value, data  # noqa: F401 (what a record holds is imported from here)
+from .values import GRAD, INFERENCE, INPLACE, LEAF, NOGRAD, Value, data, over_its_array  # noqa: F401 (what a record holds is imported from here)
 
 LOCK = threading.RLock()  # one lock for all records: tapes of other threads can be read under it
 
@@ -331,10 +331,18 @@ def follow(tape, nxt, made, numbers=None, start=None):
 def _record_new(th, spec, ins, mode):
     """A call not seen after this prefix, a full tape, or immediate execution."""
     while True:
-        out = _record_now(th, spec, ins, mode)
+        try:
+            out = _record_now(th, spec, ins, mode)
+        except Captured:
+            ins = [_plain(x) if type(x) is Value and x.needs & INFERENCE else x for x in ins]
+            continue
         if out is not None:
             return out
         ins = [x.late() if type(x) is Value else x for x in ins]
+
+
+def _plain(x):
+    return record_alias(x, "detach") if x.array is None else over_its_array(x)
 
 
 def _record_now(th, spec, ins, mode):
@@ -495,11 +503,17 @@ def _inference_alone(op, form, ins):
     return bool(tensors) and op.name[-7:] != "_number" and all(x.needs & INFERENCE if type(x) is Value else o not in tensors for x, o in zip(ins, form.owners))
 
 
+class Captured(Exception):
+    """An inference tensor that only the node of a transformation would keep: there it is another tensor."""
+
+
 def _refuse_inference(form, wanted, ins, mode):
     """torch's error for a node that would keep an inference tensor."""
     made = [i for i, x in enumerate(ins) if type(x) is Value and x.needs & INFERENCE]
     if made and not form.kept(wanted, mode == INPLACE)[0].isdisjoint(made):
-        raise errors.inference_saved()
+        from .belonging import within  # cycle: transformations stand on the record
+
+        raise Captured if within([ins[i] for i in wanted]) else errors.inference_saved()
 
 
 def alias_edge(tape, v, kind):

@@ -113,20 +113,26 @@ def current_hooks(state):
     return state.saved_hooks[-1] if state.saved_hooks else None
 
 
-def pack_step(state, tape, step, ins, outs, inplace=False):
-    """Hand what a step saves to the active hooks; inplace: it writes to its first input, of which torch saves a copy then."""
+def pack_step(state, tape, step, ins, outs, inplace=False, made=None):
+    """Hand what a step saves to the active hooks; inplace: it writes to its first input, of which torch saves a copy then.
+
+    outs: None before it has results; made: what that gave, {place: Packed}.
+    """
     hooks = current_hooks(state)
     places = saved_places(step.form, step.wanted)
     if hooks is None or not places or not any(step.needs):
-        return
+        return None
     step.packed = True
-    made = {}
+    made = {} if made is None else made
     for place in places:
+        if place in made or (outs is None and place[0] == "out"):
+            continue
         v = ins[place[1]] if place[0] == "in" else outs[place[1]]
         t = _copy_of(wrap(v)) if inplace and place == ("in", 0) else None
         strides = noted(tape).get(_slot(step, place)[0]) if t is None else None
         made[place] = Packed(hooks, v, t if strides is None else _bent(v, strides))
     observed(tape, step.first, True).saved = made
+    return made
 
 
 def _copy_of(t):

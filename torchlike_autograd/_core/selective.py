@@ -15,7 +15,8 @@ from .storage import as_detached, with_history
 from .watch import rewatch
 
 IGNORED = frozenset(("aten.detach.default", "aten.alias.default"))
-_HEARD_AS = {f"{name}{over}": f"{name}.correction" for name in ("var", "std", "var_mean", "std_mean") for over in ("", ".dim")}  # PyTorch composes these
+_HEARD_AS = {"_reshape_alias": "view",
+             **{f"{name}{over}": f"{name}.correction" for name in ("var", "std", "var_mean", "std_mean") for over in ("", ".dim")}}  # PyTorch composes these
 CONSUMED = object()  # in the place of what was held
 MISMATCH = ("This can happen if the operations in the checkpointed region are nondeterministic or depend on global state that changed between forward and "
             "backward.")

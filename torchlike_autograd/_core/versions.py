@@ -7,7 +7,7 @@ from operator import itemgetter
 from .._ops.registry import OPS
 from .._ops.spec import LeveledAval, spec_of
 from . import errors
-from .levels import running
+from .levels import MAP, levels_of, running
 from .nodes import node_at, short_name, step_of
 from .plan import rewritten
 from .record import NOGRAD, Counter, mark_seen, record_op, slot_table, thread
@@ -124,7 +124,9 @@ def _modified(tape, slot, seen, a, own=False, shows=False):
         if place is not None:
             node, nr = node_at(*place)
             producer = f"output {nr if own else 0} of {short_name(node)}"  # torch notes the number only of what a node keeps of its own
-    return errors.modified_inplace(errors.tensor_type(a.dtype), a.shape, producer, counter.n, at)
+    inside = {lv.key for lv in running()}
+    ended = [n for k, n, kind in sorted(levels_of(a)) if kind == MAP and (k, n, kind) not in inside]    # dims of the memory outside of the maps
+    return errors.modified_inplace(errors.tensor_type(a.dtype), (*ended, *a.shape), producer, counter.n, at)
 
 
 def _was_detached(tape, slot):

@@ -24,16 +24,18 @@ class Walk:
     can arrive are accumulated before whatever is visible, as torch's engine runs their nodes first.
 
     grads: {slot: gradient Value}, at the end those that leave the tape; lost: slots where undefined gradients are; done: those where a leaf got what comes to
-    it; at: the number of the item that is next; last: the first slot of the last visible step that ran; places, ends: see leaving.py; saving: the nodes whose
-    saved values the pass lets go of.
+    it; at: the number of the item that is next; last: the first slot of the last visible step that ran; passed: that of the last step of any kind; places,
+    ends: see leaving.py; saving: the nodes whose saved values the pass lets go of.
     """
 
-    __slots__ = ("at", "cuts", "done", "ends", "grads", "items", "last", "lost", "modes", "p", "places", "plan", "saving", "seen", "state", "tape", "targets")
+    __slots__ = ("at", "cuts", "done", "ends", "grads", "items", "last", "lost", "modes", "p", "passed", "places", "plan", "saving", "seen", "state",
+                 "tape", "targets")
 
     def __init__(self, p, tape, grads):
         self.p, self.tape, self.grads, self.state = p, tape, grads, thread.state
         self.targets, self.cuts, self.seen = targets_on(p, tape), cuts_of(tape, p), changes[0]
         self.lost, self.done, self.last = set(p.undefined.pop(tape, ())), set(), float("inf")
+        self.passed = self.last
         self.modes, self.places, self.ends = modes_of(self.state), None, ()
         roots, lost = tuple(sorted(grads)), lost_besides(self.lost, grads)
         plan = plan_for(tape.prefix, roots, self.targets, self.cuts, lost)
@@ -167,18 +169,20 @@ class Walk:
 
     def _plan_anew(self):
         p, tape, grads = self.p, self.tape, self.grads
-        left = tuple(sorted(s for s in grads if not captured_here(p, tape, s) and not (s >= self.last and _ran_silently(tape, s))))
+        left = tuple(sorted(s for s in grads if not ((s >= self.passed and captured_here(p, tape, s)) or (s >= self.last and _ran_silently(tape, s)))))
         plan = self.plan = plan_for(tape.prefix, left, self.targets, self.cuts, lost_besides(self.lost, grads, self.last))
         self.items = plan.items if plan.first is None else [("check", plan.first, plan.first.checked(), plan.first.visited), *plan.items]
         self.at, self.places, self.ends = 0, None, settled_plainly(p, tape, plan, None)
 
     def _ran(self, item):
         """An item has run: gradients came to its slots, undefined ones or not."""
-        if self.lost and type(item) is Stage:
-            self.lost.difference_update(v.step.first + i for v in item.visits for i in v.given)
+        if type(item) is Stage:
+            self.passed = item.visits[-1].step.first
+            if self.lost:
+                self.lost.difference_update(v.step.first + i for v in item.visits for i in v.given)
         elif type(item) is tuple and type(item[1]) is Step:
             self.lost.difference_update(item[1].first + i for i in item[3])
-            self.last = item[1].first
+            self.last = self.passed = item[1].first
 
 
 def _goes_straight(p, tape):

@@ -61,13 +61,16 @@ def _record_watched(state, spec, ins, mode):
     step = nxt.step
     if hooks:
         saved_strides.note(tape, step)
+    made = None
     if "selective" in state.extra and mode != record.LEAF:
+        if hooks and True in step.needs:    # inputs are saved before there is a result: a second run may end there
+            made = saved.pack_step(state, tape, step, ins, None, mode == record.INPLACE)
         out = state.extra["selective"].made(spec, ins, out)
     if True in step.needs and mode != record.LEAF:
         if state.anomaly:
             state.anomaly.note(tape, step)
         if hooks:
-            saved.pack_step(state, tape, step, ins, out, mode == record.INPLACE)
+            saved.pack_step(state, tape, step, ins, out, mode == record.INPLACE, made)
     if IMMEDIATE[0]:
         record.flush(tape)
     return out

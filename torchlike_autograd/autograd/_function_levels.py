@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 from weakref import ref
 
-from .._core import belonging, duals, levels, tangents_off, walls
+from .._core import belonging, duals, levels, parts, tangents_off, walls
 from .._core.dtypes import FLOAT
 from .._core.pytree import broadcast, flatten, unflatten
 from .._core.record import thread
@@ -142,6 +142,7 @@ def _mapped(cls, level, args):
     dims = [levels.dim_of(a._tl_value(), level) if mine else None for a, mine in zip(leaves, own)]
     whole = unflatten([a if d is None else leave(level, a, d) for a, d in zip(leaves, dims)], shape)
     in_dims = unflatten(dims, shape)
+    stands = [(w, w._tl_value(), a, d) for w, a, d in zip(flatten(whole)[0], leaves, dims) if d is not None]
     found = cls.vmap(VmapInfo(level.size, level.randomness), in_dims, *whole)
     if not isinstance(found, tuple) or len(found) != 2:
         got = f"{len(found)} returns" if isinstance(found, tuple) else f"a {type(found)}"
@@ -153,7 +154,12 @@ def _mapped(cls, level, args):
     if places is None:
         raise RuntimeError(f"The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected out_dims={dims} to be "
                            f"compatible with the structure of `output`. out_dims has structure {flatten(dims)[1]} but output has structure {tree}. {_MORE}")
-    return unflatten([o if d is None or not isinstance(o, Tensor) else enter(level, o, _place(d, o.dim())) for o, d in zip(flat, places)], tree)
+    for w, before, a, d in stands:
+        if w._tl_value() is not before:     # outside they are other tensors, here they share memory
+            a.copy_(enter(level, w, d))
+    given = {id(w): a for w, _, a, _ in stands}
+    return unflatten([o if d is None or not isinstance(o, Tensor) else given[id(o)] if id(o) in given else enter(level, o, _place(d, o.dim()))
+                      for o, d in zip(flat, places)], tree)
 
 
 def _place(d, ndim):
@@ -219,12 +225,12 @@ def _pushed(cls, level, args, kwargs, split, apply, shows=False):
     from .function import forget  # cycle: Functions are applied under levels
 
     shared = levels.shares(level.key)
-    take = duals.shared if shared else unpack
-    parts = [take(level, a) if isinstance(a, Tensor) else (_primals(level, a), None) for a in args]
-    whole = Whole(level, args, parts) if shows and thread.state.grad and any(isinstance(a, Tensor) and a._tl_value().needs for a in args) else None
-    out, ctx = apply(cls, tuple(p for p, _ in parts), kwargs, split, whole)
+    take = duals.shared if shared else _parts
+    given = [take(level, a) if isinstance(a, Tensor) else (_primals(level, a), None) for a in args]
+    whole = Whole(level, args, given) if shows and thread.state.grad and any(isinstance(a, Tensor) and a._tl_value().needs for a in args) else None
+    out, ctx = apply(cls, tuple(p for p, _ in given), kwargs, split, whole)
     missing = zeros_like if ctx.materialize_grads else lambda p: None
-    tangents = [None if not isinstance(p, Tensor) else missing(p) if t is None and p.dtype.category >= FLOAT else t for p, t in parts]
+    tangents = [None if not isinstance(p, Tensor) else missing(p) if t is None and p.dtype.category >= FLOAT else t for p, t in given]
     ctx.__dict__["_tl_in_jvp"] = True
     versions = [None if t is None else cell_of(t) and t._tl_counter.n for t in tangents]
     try:
@@ -239,14 +245,23 @@ def _pushed(cls, level, args, kwargs, split, apply, shows=False):
     for i, t in enumerate(ts):
         if not (t is None or isinstance(t, Tensor)):
             raise RuntimeError(f"expected Variable or None (got {type(t).__name__}) for grad output {i}.")
-    _check_aliases(ctx, [p for p, _ in parts], tangents, outs, ts, versions)
-    dirty = {id(p): a for (p, _), a in zip(parts, args) if any(p is d for d in ctx.dirty_tensors)} if shared else {}
+    _check_aliases(ctx, [p for p, _ in given], tangents, outs, ts, versions)
+    dirty = {id(p): a for (p, _), a in zip(given, args) if any(p is d for d in ctx.dirty_tensors)}
     constant = {id(o) for o in ctx.non_differentiable}
-    joined = tuple(dirty[id(o)] if id(o) in dirty else _joined(level, i, o, t, id(o) in constant) for i, (o, t) in enumerate(zip(outs, ts)))
+    joined = tuple(dirty[id(o)] if shared and id(o) in dirty else _joined(level, i, o, t, id(o) in constant) for i, (o, t) in enumerate(zip(outs, ts)))
+    if dirty and not shared:
+        joined = tuple(dirty[id(o)].copy_(j) if id(o) in dirty else j for o, j in zip(outs, joined))
     if whole is not None:
         whole.keep(ctx, outs, joined, ts)
     forget(ctx)
     return joined if isinstance(out, tuple) else joined[0]
+
+
+def _parts(level, x):
+    """`unpack`, the primal without the maps that the tangent alone is under (those of `jacfwd`): no example of it is another one."""
+    p, t = unpack(level, x)
+    v = None if t is None else levels.shared_primal(x._tl_value(), parts.primal_maps(x._tl_value(), level.key), p._tl_value())
+    return p if v is None else wrap(v), t
 
 
 def _primals(level, a):

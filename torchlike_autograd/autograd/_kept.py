@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weakref import ref
 
+from .._core import levels
 from .._core.errors import inference_saved, modified_inplace, second_time, tensor_type
 from .._core.nodes import short_name
 from .._core.record import counter_of, thread
@@ -123,7 +124,7 @@ def keep(ctx, tensors, outputs, inner, make=Kept):
     for i, t in enumerate(tensors):
         if t is not None and not isinstance(t, Tensor):
             raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
-        if t is not None and is_inference(t):
+        if t is not None and is_inference(t) and not levels.differentiating():
             raise inference_saved()
         out.append(None if t is None else make(ctx, t, outputs, inner))
     return tuple(out)

@@ -324,6 +324,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
     @_recorded
     def wrapped(*args):
         _real("jacrev", flatten(args)[0], "inputs")
+        _numbers(argnums, len(args))
         found = _vjp(func, args, argnums, has_aux)
         out, pull = found[0], found[1]
         outs, out_tree = flatten(out)

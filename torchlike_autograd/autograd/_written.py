@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._core import errors
+from .._core import errors, levels, parts
 from .._core.record import thread
 from .._core.saying import warn
 from .._core.storage import peek, view_error
@@ -30,7 +30,7 @@ def _check_dirty(ctx, before, outputs, several):
             raise RuntimeError(_VIEW_AND_MORE)
         if thread.state.grad and v.needs:
             _check_view(d)
-        if not any(d is o for o in outputs):
+        if not any(d is o for o in outputs) or (ctx._forward_cls.generate_vmap_rule and _mapped(v)):  # a generated rule returns tensors of its own
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs "
                 "of the Function.")
@@ -38,6 +38,10 @@ def _check_dirty(ctx, before, outputs, several):
             if d._is_view() and thread.state.grad and any(ctx.needs_input_grad):
                 raise RuntimeError(_NOT_GIVEN)
             warn(_NOT_GIVEN)
+
+
+def _mapped(v):
+    return any(lv.kind == levels.MAP and lv.randomness is not levels.OLD and lv.key in parts.primal_maps(v) for lv in levels.running())
 
 
 _NOT_GIVEN = ("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "

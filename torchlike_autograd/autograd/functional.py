@@ -64,7 +64,7 @@ def _as_tuple(inp, arg_name=None, fn_name=None):
 def _grad_postprocess(inputs, create_graph):
     """Tensors, or tuples of them, without their history unless a graph is asked for."""
     if isinstance(inputs[0], Tensor):
-        return _out(inputs, create_graph)
+        return tuple(t if create_graph else t.detach() for t in inputs)
     return tuple(_grad_postprocess(inp, create_graph) for inp in inputs)
 
 
@@ -81,17 +81,13 @@ def _fresh(xs, connected, needs):
     """What is handed to the function: views of those of the caller's tensors that have a history to keep, others over their memory."""
     if not connected:
         return tuple(x.detach().requires_grad_(needs) for x in xs)
-    return tuple(x.view_as(x) if x._tl_needs or not needs else _needing(x.detach()) for x in xs)
+    return tuple(x.view_as(x) if x.requires_grad or not needs else x.detach().requires_grad_() for x in xs)
 
 
 def _needing(x):
     """A fresh tensor that asks for gradients, under transformations too."""
     x._tl_set_value(as_leaf(x._tl_value(), x._tl_leaf_point()))
     return x
-
-
-def _out(ts, connected):
-    return tuple(t if connected else t.detach() for t in ts)
 
 
 def _form(ts, several):
@@ -132,7 +128,7 @@ class _Call:
 
     def results(self, derivatives, several):
         """(outputs, derivatives) as the user gets them."""
-        return _form(_out(self.outs, self.connected), self.many), _form(_out(derivatives, self.connected), several)
+        return _form(_grad_postprocess(self.outs, self.connected), self.many), _form(_grad_postprocess(derivatives, self.connected), several)
 
 
 def _require(ts, what, strict):
@@ -171,7 +167,7 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
         call = _Call("vjp", func, inputs, create_graph, strict)
         v = call.vector(v, call.outs, call.many,
                         "The vector v can only be None if the user-provided function returns a single Tensor with a single element.")
-    with set_grad_enabled(create_graph or is_grad_enabled()):
+    with set_grad_enabled(bool(create_graph) or is_grad_enabled()):
         gs = _filled(_grad(call.outs, call.xs, v, create_graph=create_graph), call.xs, call, "first")
     return call.results(gs, call.several)
 
@@ -189,7 +185,7 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
         us = tuple(zeros_like(o, requires_grad=True) for o in call.outs)
         back = _grad(call.outs, xs, us, create_graph=True)
         _require(back, "gradient", strict)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
+    with set_grad_enabled(bool(create_graph) or is_grad_enabled()):
         tangents = _filled(_grad(back, us, v, create_graph=create_graph), call.outs, call, "first, forward")
     return call.results(tangents, call.many)
 
@@ -198,7 +194,7 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
     """(output, v times the Hessian) of a function with one element."""
     with enable_grad():
         call, v, jac = _first(func, inputs, v, create_graph, strict, "vhp")
-    with set_grad_enabled(create_graph or is_grad_enabled()):
+    with set_grad_enabled(bool(create_graph) or is_grad_enabled()):
         gs = _filled(_grad(jac, call.xs, v, create_graph=create_graph), call.xs, call, "second")
     return call.results(gs, call.several)
 
@@ -210,7 +206,7 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
         us = tuple(zeros_like(x, requires_grad=True) for x in call.xs)
         back = _grad(jac, call.xs, us, create_graph=True)
         _require(back, "hessian", strict)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
+    with set_grad_enabled(bool(create_graph) or is_grad_enabled()):
         tangents = _filled(_grad(back, us, v, create_graph=create_graph), call.xs, call, "second, forward")
     return call.results(tangents, call.several)
 
@@ -220,7 +216,7 @@ def _first(func, inputs, v, create_graph, strict, name):
     several, xs = _tuple(inputs, "inputs", name)
     checker = _Call.__new__(_Call)
     checker.name, checker.connected = name, create_graph
-    v = checker.vector(v, xs, several, _ALONE)
+    v = checker.vector(v, _fresh(xs, create_graph, True), several, _ALONE)
     call = _Call(name, func, inputs, create_graph, strict)
     call.scalar()
     jac = _grad(call.outs, call.xs, create_graph=True)
@@ -246,7 +242,7 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
             rows = _at_once(call)
         else:
             rows = tuple(_one_by_one(call, i, o) for i, o in enumerate(call.outs))
-    rows = tuple(_form(_out(row, create_graph), call.several) for row in rows)
+    rows = tuple(_form(row, call.several) for row in _grad_postprocess(rows, create_graph))
     return _form(rows, call.many)
 
 
@@ -307,7 +303,7 @@ def _forward(func, inputs, create_graph, strict, vectorize):
     many = [False]
 
     def outputs(*args):
-        many[0], outs = _tuple(func(*args), "outputs of the user-provided function", "jacobian")
+        many[0], outs = _tuple(func(*args), "outputs", None)  # torch's words
         return outs
 
     levels.refuse_forward(any(lv.kind == levels.DUAL for lv in levels.running()))

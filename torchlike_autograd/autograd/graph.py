@@ -86,6 +86,8 @@ def increment_version(tensor):
     if not isinstance(tensor, (Tensor, Iterable)):
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for t in [tensor] if isinstance(tensor, Tensor) else list(tensor):
+        if not isinstance(t, Tensor):
+            raise RuntimeError("increment_version expects each element of the iterable to be a tensor")
         if not is_inference(t):
             count_write(t)
 

@@ -105,6 +105,7 @@ def _(torch):
     graph.increment_version(y)
     yield "error", raises(lambda: z.sum().backward())
     yield "no tensor", raises(lambda: graph.increment_version(3))
+    yield "none among several", raises(lambda: graph.increment_version([x, None])), x._version
 
 
 @case("engine.reentrant.read_once")

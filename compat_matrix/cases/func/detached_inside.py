@@ -53,3 +53,36 @@ def _(torch):
             g, = torch.autograd.grad(y, x, create_graph=True)
             yield f"{name}, {program}", (y, g)
             yield f"{name}, {program}: again", attempt(lambda: torch.autograd.grad(g.sum(), x))
+
+
+@case("func.detached_in_place_and_hooks")
+def _(torch):
+    """`detach_` and hooks of tensors are the business of the innermost transformation: what is around it goes on, and calls no hook."""
+    func, x = torch.func, torch.tensor([0.5, 2.0])
+
+    def cut(a):
+        y = a.clone()
+        y.detach_()
+        return y * a
+
+    def heard(a):
+        y = a * 1
+        if y.requires_grad:
+            y.register_hook(lambda g: g * 2)
+        return y * y
+
+    for f in (cut, heard):
+        def total(a, f=f):
+            return f(a).sum()
+
+        def squared(a, total=total):
+            return func.grad(total)(a).pow(2).sum()
+
+        outer, name = x.clone().requires_grad_(), f.__name__
+        yield f"{name}, one", func.grad(total)(x), func.jvp(f, (x,), (x,)), func.jacfwd(f)(x), func.vmap(func.grad(total))(x[:, None])
+        yield f"{name}, reverse", func.grad(squared)(x), func.vmap(func.grad(squared))(x[:, None]), func.grad(lambda a, g=squared: func.grad(g)(a).pow(2).sum())(x)
+        yield f"{name}, both", func.jvp(func.grad(total), (x,), (x,)), func.grad(lambda a, f=f: func.jvp(f, (a,), (a,))[1].sum())(x)
+        yield f"{name}, forward", func.jvp(lambda a, f=f: func.jvp(f, (a,), (a,))[1], (x,), (x,)), func.hessian(total)(x)
+        yield f"{name}, around", torch.autograd.grad(squared(outer), outer), torch.autograd.grad(func.jvp(f, (outer,), (outer,))[1].pow(2).sum(), outer)
+        yield f"{name}, functional", torch.autograd.functional.jacobian(func.grad(total), x, create_graph=True)
+    yield "a mapped one", attempt(lambda: func.vmap(cut)(x[:, None]))

@@ -119,3 +119,44 @@ def _(torch):
     yield "nothing mapped", attempt(lambda: func.vmap(lambda y: push(f)(x) * y)(x.repeat(3, 1)))
     yield "unpacked in jvp", func.jvp(lambda a: fw.unpack_dual(a).primal * a, (x,), (v,)), func.jvp(lambda a: fw.unpack_dual(a).tangent, (x,), (v,))
     yield "made in jvp", func.jvp(lambda a: fw.make_dual(x, v), (x,), (v,)), attempt(lambda: func.jvp(lambda a: fw.make_dual(a, v), (x,), (v,)))
+
+
+@case("func.functions_in_jacfwd")
+def _(torch):
+    """In `jacfwd` the tangents of a Function's arguments alone are mapped: forward runs as it is, also where it writes to what it makes, and no rule is asked."""
+    func, x = torch.func, torch.tensor([0.5, 2.0, 3.0])
+    heard = []
+
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(a):
+            heard.append(("forward", tuple(a.shape)))
+            made = torch.zeros(a.shape)
+            made += a * a
+            return made
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def jvp(ctx, t):
+            heard.append(("jvp", tuple(t.shape)))
+            (a,) = ctx.saved_tensors
+            return a * 2 * t
+
+        @staticmethod
+        def vmap(info, in_dims, a):
+            heard.append("rule")
+            return Square.apply(a), in_dims[0]
+
+    def f(a):
+        return Square.apply(a.sin()) * a
+
+    yield "one", func.jacfwd(f)(x), heard[:]
+    heard.clear()
+    yield "two", func.jacfwd(func.jacfwd(f))(x).abs(), heard[:]
+    heard.clear()
+    yield "mapped", func.vmap(func.jacfwd(f))(x[None]), heard[:]
+    heard.clear()
+    yield "inside", func.jacfwd(func.vmap(f))(x), heard[:]

@@ -233,3 +233,78 @@ def _(torch):
     yield "without gradients", attempt(lambda: torch.func.grad(quietly)(x)), base.clone(), view.clone()
     base.mul_(3)
     yield "later", base, view, row
+
+
+@case("func.written_by_functions")
+def _(torch):
+    """What a Function writes to its argument is there at every level: the result is the argument, and its views show it."""
+    func, x = torch.func, torch.tensor([[0.5, 1.0], [2.0, 3.0]], dtype=torch.float64)
+
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(a):
+            return a.mul_(2)
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.mark_dirty(inputs[0])
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t.mul_(2)
+
+        @staticmethod
+        def vmap(info, in_dims, a):
+            return Twice.apply(a), in_dims[0]
+
+    class Generated(Twice):
+        generate_vmap_rule = True
+        vmap = torch.autograd.Function.vmap
+
+    for apply in (Twice.apply, Generated.apply):
+        same = []
+
+        def f(a, apply=apply, same=same):
+            z = a.sin()
+            shown = z.view(-1)
+            same.append(apply(z) is z)
+            return shown.sum() * z + shown.reshape(a.shape)
+
+        def total(a, f=f):
+            return f(a).sum()
+
+        outer = x.clone().requires_grad_()
+        name = apply.__self__.__name__
+        yield f"{name}, maps", attempt(lambda f=f: (func.vmap(f)(x), func.vmap(f, -1, -1)(x), func.vmap(func.vmap(f))(x)))
+        yield f"{name}, gradients", func.grad(total)(x), func.jacrev(f)(x), func.grad(lambda a, g=total: func.grad(g)(a).sum())(x)
+        yield f"{name}, of maps", attempt(lambda f=f, g=total: (func.vmap(func.grad(g))(x), func.grad(lambda a: func.vmap(f)(a).sum())(x)))
+        yield f"{name}, forward", func.jvp(f, (x,), (x,)), func.jacfwd(f)(x), func.jvp(func.grad(total), (x,), (x,)), func.hessian(total)(x)
+        yield f"{name}, forward maps", attempt(lambda f=f: func.jvp(func.vmap(f), (x,), (x,)))
+        yield f"{name}, behind", torch.autograd.grad(func.grad(total)(outer).sum(), outer), torch.autograd.grad(func.jvp(f, (outer,), (x,))[1].sum(), outer)
+        yield f"{name}, the argument itself", all(same)
+
+
+@case("func.sizes_of_what_was_written")
+def _(torch):
+    """An error names the memory outside of the maps that have ended."""
+    func, x = torch.func, torch.ones(2, 3, 4)
+
+    def f(a):
+        y = a.sin()
+        z = y * y
+        y.add_(1)
+        return z.sum()
+
+    calls = {
+        "inside": lambda: func.vmap(func.grad(f))(x), "outside": lambda: func.grad(lambda a: func.vmap(f)(a).sum())(x),
+        "two": lambda: func.grad(lambda a: func.vmap(func.vmap(f), 0)(a).sum())(x), "between": lambda: func.vmap(func.grad(lambda a: func.vmap(f)(a).sum()))(x),
+        "rows": lambda: func.jacrev(func.vmap(f))(x), "backward": lambda: func.vmap(f)(x.clone().requires_grad_()).sum().backward()}
+    for name, g in calls.items():
+        try:
+            g()
+        except RuntimeError as e:
+            yield name, str(e).partition("[torch.FloatTensor ")[2].partition("]")[0]

@@ -1,5 +1,7 @@
 """Hooks on saved tensors: order, values, places in the graph, slots of nodes and of Functions."""
 
+import importlib
+
 from compat_matrix.case import attempt, case, raises
 from compat_matrix.cases.saved.basics import leaf
 
@@ -312,3 +314,25 @@ def _(torch):
         yield "requires grad", buffer.requires_grad, raises(lambda: z.mul_(2))
     buffer.sum().backward()
     yield "grad", z.grad
+
+
+@case("saved.hooks.intermediate_targets")
+def _(torch):
+    """The gradient of an intermediate result that asks for a graph has all its parts, whoever packs what nodes keep."""
+    graph, functional = torch.autograd.graph, torch.autograd.functional
+    checkpoint = importlib.import_module(f"{torch.__name__}.utils.checkpoint").checkpoint
+    functions = {"mul": lambda z: (z * 1) * z, "sum": lambda z: z.sum() * z, "view": lambda z: z.view(2) * z, "neg": lambda z: (-z).exp() * z,
+                 "three": lambda z: (z * 2 + 1) * z * (z * 3)}
+    for name, f in functions.items():
+        x = torch.tensor([2.0, 3.0], dtype=torch.float64, requires_grad=True)
+        with graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):
+            z = x * 1
+            out, seen = f(z).sum(), []
+            (g,) = torch.autograd.grad(out, z, create_graph=True)
+            yield f"{name}, one", g.detach(), torch.autograd.grad(g.sum(), (x, z), retain_graph=True)
+            z.register_hook(lambda g, seen=seen: seen.append(g.detach()))
+            yield f"{name}, both", torch.autograd.grad(out, (z, x), create_graph=True), seen
+            out.backward(inputs=[z], create_graph=True)
+            yield f"{name}, accumulated", z.grad
+            hessian = functional.hessian(lambda t, f=f: f(t).sum(), x.detach())
+        yield f"{name}, hessian", hessian, checkpoint(lambda t, f=f: functional.hessian(lambda s: f(s).sum(), t), x.detach(), use_reentrant=False)

@@ -68,10 +68,10 @@ class Function:
     @classmethod
     def apply(cls, *args):
         """Call `forward` and record it."""
-        flat, kinds = [], []
+        flat, kinds = [], []    # kinds: the length of a list of tensors, -1 of a tensor, which may be undefined
         for a in args:
             listed = isinstance(a, (list, tuple)) and any(isinstance(t, Tensor) for t in a)
-            kinds.append(len(a) if listed else None)
+            kinds.append(len(a) if listed else -1 if isinstance(a, Tensor) else None)
             flat += a if listed else [a]
         out = _beneath(cls).apply(tuple(kinds), *map(bare, flat))
         return list(map(handle, out)) if type(out) is tuple else handle(out)
@@ -89,7 +89,7 @@ def _forward_of(cls):
     def forward(ctx, kinds, *flat):
         ctx.variables = [isinstance(a, _torch.Tensor) or a is None for a in flat]
         given = iter(flat)
-        args = [handle(next(given)) if n is None else [Tensor(next(given)) for _ in range(n)] for n in kinds]
+        args = [handle(next(given)) if n is None else Tensor(next(given)) if n == -1 else [Tensor(next(given)) for _ in range(n)] for n in kinds]
         return _results(cls.forward(AutogradContext(ctx), *args))
 
     return forward

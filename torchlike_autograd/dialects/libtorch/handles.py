@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import operator
+import types
+
+import torchlike_autograd as _torch
 
 from ..._tensor import Tensor as _Inner
 from ...utils.weak import WeakIdKeyDictionary
@@ -40,8 +43,14 @@ def dtype(value):
     return TensorOptions(dtype=value)
 
 
+def device(value):
+    """Options of a tensor on some device."""
+    return TensorOptions(device=value)
+
+
+TYPES = _torch.dtype, _torch.device  # options by themselves where a factory is given them
 _hooks = WeakIdKeyDictionary()  # tensor -> what its hooks are removed by, None for those that were
-_METHODS = frozenset(("_base", "_version", "output_nr", "retains_grad"))  # attributes in Python
+_METHODS = frozenset(("_base", "_version", "nbytes", "output_nr", "retains_grad"))  # attributes in Python
 
 
 class Tensor:
@@ -95,9 +104,63 @@ class Tensor:
 
     tensor_data = variable_data = data
 
+    def set_data(self, new):
+        """Take the contents of another tensor."""
+        _defined(self).data = bare(new)
+
     def is_view(self):
         """Whether it shows another tensor's elements."""
         return _defined(self)._is_view()
+
+    def strides(self):
+        """The steps in memory as a list."""
+        return list(_defined(self).stride())
+
+    def scalar_type(self):
+        """The dtype."""
+        return _defined(self).dtype
+
+    def options(self):
+        """What a factory makes tensors of the same kind with."""
+        t = _defined(self)
+        return TensorOptions(dtype=t.dtype, device=t.device)
+
+    def name(self):
+        """C++'s tensors have none."""
+        return ""
+
+    def mutable_grad(self):
+        """The gradient, to be written to."""
+        return Tensor(_defined(self).grad)
+
+    def reset(self):
+        """Let the tensor go: an empty handle."""
+        self._t = None
+
+    def is_same(self, other):
+        """Whether both are handles of one tensor."""
+        return self._t is bare(other)
+
+    def itemsize(self):
+        """Bytes of an element."""
+        return _defined(self).element_size()
+
+    def item(self, dtype=None):
+        """The one element as a number (C++ names its type); of a dtype where one is given."""
+        t = _defined(self)
+        return (t if dtype is None else t.to(dtype)).item()
+
+    def index(self, indices):
+        """The elements at a list of indices, slices among them."""
+        return self[_places(indices)]
+
+    def index_put_(self, indices, values, accumulate=False):
+        """Write there."""
+        if accumulate:
+            _defined(self).index_put_(tuple(map(bare, indices)), bare(values), True)
+        else:
+            self[_places(indices)] = values
+        return self
 
     def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
         """Accumulate gradients; RuntimeError for an empty list of inputs."""
@@ -137,6 +200,18 @@ class Tensor:
     def __setitem__(self, index, value):
         _defined(self)[bare(index)] = bare(value)
 
+    def __bool__(self):
+        return bool(_defined(self))
+
+    def __float__(self):
+        return float(_defined(self))
+
+    def __int__(self):
+        return int(_defined(self))
+
+    def __len__(self):
+        return len(_defined(self))
+
     def __repr__(self):
         return "[ Tensor (undefined) ]" if self._t is None else repr(self._t)
 
@@ -163,11 +238,12 @@ def _written(name):
     return write
 
 
-for _name in ("add", "sub", "mul", "truediv", "matmul", "pow", "neg", "gt", "ge", "lt", "le", "eq", "ne"):
+_TWO_WAYS = ("add", "sub", "mul", "truediv", "matmul", "pow", "mod", "and_", "or_", "xor")
+for _name in (*_TWO_WAYS, "neg", "invert", "gt", "ge", "lt", "le", "eq", "ne"):
     _forward, _back = _operator(_name)
-    setattr(Tensor, f"__{_name}__", _forward)
-    if _name in ("add", "sub", "mul", "truediv", "matmul", "pow"):
-        setattr(Tensor, f"__r{_name}__", _back)
+    setattr(Tensor, f"__{_name.removesuffix('_')}__", _forward)
+    if _name in _TWO_WAYS:
+        setattr(Tensor, f"__r{_name.removesuffix('_')}__", _back)
     if _name in ("add", "sub", "mul", "truediv"):
         setattr(Tensor, f"__i{_name}__", _written(f"i{_name}"))
 Tensor.__hash__ = object.__hash__
@@ -179,22 +255,51 @@ def _defined(given):
     return given._t
 
 
+def _places(indices):
+    words = {"...": Ellipsis}
+    return tuple(words.get(i, i) if isinstance(i, str) else i for i in indices)
+
+
+KINDS = []  # (class of this package, what makes a handle of one of it): other handles than those of tensors, whose `_t` is the object
+
+
 def bare(x):
     """What handles stand for, in lists too."""
-    if isinstance(x, Tensor):
+    if hasattr(type(x), "_t"):
         return x._t
-    return type(x)(map(bare, x)) if isinstance(x, (list, tuple)) else x
+    return type(x)(map(bare, x)) if type(x) in (list, tuple) else x
 
 
 def handle(x):
-    """Handles of tensors, in lists too."""
+    """Handles of tensors, in lists too; a named tuple is a tuple, a generator a list."""
     if isinstance(x, _Inner):
         return Tensor(x)
-    return type(x)(map(handle, x)) if type(x) in (list, tuple) else x
+    for kind, of in KINDS:
+        if isinstance(x, kind):
+            return of(x)
+    if isinstance(x, tuple) and any(isinstance(t, _Inner) for t in x):
+        return tuple(map(handle, x))
+    return list(map(handle, x)) if type(x) is types.GeneratorType else type(x)(map(handle, x)) if type(x) in (list, tuple) else x
+
+
+class Options:
+    """Arguments under C++'s names: `LinearOptions(3, 4).bias(False)`."""
+
+    def __init__(self, *args):
+        self._args, self._given = args, {}
+
+    def __getattr__(self, name):
+        return lambda value: self._given.update({name: value}) or self
+
+
+_FACTORIES = frozenset(("arange", "empty", "empty_strided", "eye", "full", "linspace", "logspace", "ones", "rand", "randint", "randn", "randperm", "range",
+                        "tensor", "zeros"))
 
 
 def calling(f):
     """A function of this package that takes and returns handles, and options among its arguments."""
+    name = getattr(f, "__name__", "")
+    factory = name in _FACTORIES or name.startswith("new_") or name.endswith("_like")
 
     def call(*args, **kwargs):
         options = {}
@@ -202,6 +307,11 @@ def calling(f):
         for a in args:
             if isinstance(a, TensorOptions):
                 options.update(a.given)
+            elif isinstance(a, Options):
+                plain += map(bare, a._args)
+                options.update(a._given)
+            elif factory and isinstance(a, TYPES):
+                options["device" if isinstance(a, TYPES[1]) else "dtype"] = a
             else:
                 plain.append(bare(a))
         return handle(f(*plain, **{k: bare(v) for k, v in kwargs.items()}, **options))
@@ -209,4 +319,4 @@ def calling(f):
     return call
 
 
-__all__ = ["Tensor", "TensorOptions", "bare", "calling", "dtype", "handle", "requires_grad"]
+__all__ = ["Options", "Tensor", "TensorOptions", "bare", "calling", "device", "dtype", "handle", "requires_grad"]
