@@ -95,6 +95,10 @@ def _(torch):
             x.mul_(d.detach() + d)
             e.mul_(2)
             d.mul_(3)
+        y = d * 1
+        with fw._set_fwd_grad_enabled(False):
+            y.mul_(2)
+        yield "tangents off", (_pair(fw, y), _pair(fw, y * 3))
         yield "requires grad", [(t.requires_grad, t.is_leaf, fw.unpack_dual(t).tangent.requires_grad) for t in (x, d)]
         yield "gradients", [_pair(fw, g) for t in (d, e) for g in torch.autograd.grad(t.sum(), x, retain_graph=True, allow_unused=True)]
 

@@ -246,9 +246,11 @@ def has_key(v, key):
 
 
 def gets_tangent(t, old, new):
-    """Told before a result of type `new` is written to a tensor of type `old`: torch.autograd.forward_ad shares memory from its first tangent on."""
-    found = thread.state.extra.get("forward_ad")
-    if found is not None and found[1].key in levels_of(new) and found[1].key not in levels_of(old):
+    """Told before a result of type `new` is written to a tensor of type `old`: torch.autograd.forward_ad shares memory from its first tangent on, and where
+    tangents are off what is written keeps its own."""
+    extra = thread.state.extra
+    found = extra.get("forward_ad")
+    if found is not None and found[1].key in levels_of(new) and (found[1].key not in levels_of(old) or extra.get("tangents") is not None):
         FORWARD_AD["share"](t, found[1])
 
 
