@@ -100,3 +100,42 @@ def _(torch):
     with fw.dual_level():
         e = fw.make_dual(t, t)
         yield "through a map", [pair(g) for g in torch.autograd.grad((o * e * o).sum(), x, retain_graph=True)]
+
+
+@case("graphs_of_levels.tangents_unpacked_inside")
+def _(torch):
+    """A pass inside a dual level from a dual tensor that was computed from a tangent unpacked there."""
+    fw = _forward_ad(torch)
+    w = torch.tensor([0.3, -0.7, 0.5], dtype=torch.float64, requires_grad=True)
+    t = torch.tensor([0.1, 0.9, 0.4], dtype=torch.float64, requires_grad=True)
+
+    def losses(d):
+        u = (w * d).tanh() * w
+        ut = fw.unpack_dual(u).tangent
+        loss = (ut + u * ut.sin() + (u * 2) ** 2).sum()
+        k = (loss * w).exp()
+        return {"once": loss, "again": (fw.unpack_dual(k).tangent * u + k).sum(), "tangent": ut.sum()}
+
+    for name in ("once", "again", "tangent"):
+        with fw.dual_level():
+            loss = losses(fw.make_dual(t, torch.ones_like(t)))[name]
+            found = torch.autograd.grad(loss, [w, t], retain_graph=True)
+            yield f"{name}: gradients", [fw.unpack_dual(g).primal for g in found]
+            yield f"{name}: tangents", [fw.unpack_dual(g).tangent for g in found]
+            loss.backward(retain_graph=True)
+            yield f"{name}: accumulated", [fw.unpack_dual(x.grad).primal for x in (w, t)]
+            w.grad = t.grad = None
+            loss.backward()
+            yield f"{name}: let go of", attempt(loss.backward)
+        yield f"{name}: outside", (w.grad, t.grad)
+        w.grad = t.grad = None
+    p, x = torch.tensor([0.5, -1.0], dtype=torch.float64, requires_grad=True), torch.linspace(0, 1, 5, dtype=torch.float64)
+    for step in range(3):
+        with fw.dual_level():
+            u = (p[0] * fw.make_dual(x, torch.ones_like(x)) + p[1]).tanh()
+            loss = ((fw.unpack_dual(u).tangent - u) ** 2).mean() + (u[0] - 1) ** 2
+            loss.backward()
+        with torch.no_grad():
+            p -= 0.1 * p.grad
+        yield f"step {step}", (loss, p.grad)
+        p.grad = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .._ops.lift import pullback
 from . import crossing, errors, nodes, sparse_gradients, spread
 from .hooks import posthooks, prehooks, tensor_hooks
-from .leaving import leaf_at
+from .leaving import end_of, leaf_at
 from .nodes import Leaf, changes, observed
 from .plan import stage_form
 from .record import GRAD, LOCK, NOGRAD, Step, Value, follow, new_prefix, record_op, slot_table, thread
@@ -272,6 +272,10 @@ def _run_pull(p, tape, step, wanted, outs):
 
 def _pulled(p, tape, step, wanted, given, gs):
     """What the pullback of a step gives for gradients of the results `given`; with a graph of its own as torch's formula, which may read results."""
+    key = None if p.levels is None else crossing.unpacked_in(step.form, p.levels)
+    if key is not None and p.held is not None:
+        p.late.append((key, end_of(tape, step.ins[0]), gs[0]))
+        return [None]
     other = pull_of(step, wanted, given, p.levels) if p.create_graph else None
     if other is not None:
         with_own = with_results(step)

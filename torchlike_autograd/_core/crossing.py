@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 
 from .._ops.lift import DUAL, MAP, Move, MoveSpec, Through, levels_of
-from .._ops.spec import Pullback
+from .._ops.registry import OPS
+from .._ops.spec import Pullback, spec_of
 from .behind import levels_behind, places_behind, top, type_at
 from .levels import Level, Reservation, move, primal, primal_ins, running
 from .nodes import Leaf
-from .record import slot_table, thread
+from .record import GRAD, NOGRAD, record_op, slot_table, thread
 
 
 def of_pass(levels, roots):
@@ -27,9 +28,12 @@ def of_pass(levels, roots):
     unpacked = thread.state.extra.get("forward_ad")
     if unpacked is not None and unpacked[1].key not in found:
         hows = _ways(_places(roots), unpacked[1].key)
-        if "primal" in hows and "tangent" not in hows:  # it leads into the level through primals that were unpacked there
+        if "primal" in hows and hows.isdisjoint(_OF_TANGENTS):  # it leads into the level through primals that were unpacked there
             found.add(unpacked[1].key)
     return frozenset(found)
+
+
+_OF_TANGENTS = {"tangent", "gradient"}
 
 
 def _places(roots):
@@ -43,11 +47,11 @@ def _ways(places, key):
 
 
 def _move_of(form):
-    """(the MoveSpec of a form, how it moves); the gradient of a move may be that of a tangent."""
+    """(the MoveSpec of a form, how it moves); "gradient" of the gradient of a move, which may be that of a tangent."""
     form = getattr(form, "base", form)
     if isinstance(form, Pullback):
         form = getattr(form.inner, "base", form.inner)
-        return (form.spec, "tangent") if isinstance(form, Move) else (None, None)
+        return (form.spec, "gradient") if isinstance(form, Move) else (None, None)
     spec = getattr(form, "spec", None)
     return (spec, spec.how) if type(spec) is MoveSpec else (None, None)
 
@@ -66,7 +70,7 @@ def left_behind(roots):
     """
     here, places = {lv.key for lv in running()}, _places(roots)
     ways = {key: _ways(places, key) for key in _keys("left") if key not in here}
-    return dict.fromkeys(key for key, hows in ways.items() if "tangent" not in hows and (hows or any(key in levels_of(type_at(*at)) for at in places)))
+    return dict.fromkeys(key for key, hows in ways.items() if hows.isdisjoint(_OF_TANGENTS) and (hows or any(key in levels_of(type_at(*at)) for at in places)))
 
 
 def _keys(name):
@@ -94,7 +98,7 @@ def clash(roots, targets):
         earlier = [(tape, slot) for tape, slot in _primal_places(places, key) if (tape.serial, slot) < lv.start]
         if not _reaches([at for at in earlier if key in levels_of(type_at(*at))], targets):
             continue
-        if lv.kind == DUAL and "tangent" not in _ways(earlier, key):
+        if lv.kind == DUAL and _OF_TANGENTS.isdisjoint(_ways(earlier, key)):
             return lv, {key: lv.start}
         raise NotImplementedError("a backward pass inside of a transformation through the graph of another one that has ended, and through its own")
     return None
@@ -113,29 +117,60 @@ def _is_target(at, targets):
 
 def apart(lv, roots, run):
     """What a pass gives whose gradients go over another level meanwhile than `lv`, of an id that the graph does not hold."""
+    with standing_in(lv, _places(roots)) as other:
+        found = run([(w, moved_over(g, lv, other)) for w, g in roots])
+    return {where: moved_over(g, other, lv) for where, g in found.items()}
+
+
+@contextlib.contextmanager
+def standing_in(lv, places):
+    """Inside, another level runs in the place of one, of an id that the graph behind some places does not hold; it is given."""
     extra = thread.state.extra
     levels, other = extra["levels"], Level(lv.kind, lv.size, lv.randomness)
     other.start, at = lv.start, levels.index(lv)
-    other.id = 1 + max([r.id for r in levels if r.id is not None] + [r.top for r in extra.get("reserved", ())] + [top(_places(roots))])
+    other.id = 1 + max([r.id for r in levels if r.id is not None] + [r.top for r in extra.get("reserved", ())] + [top(places)])
     for r in extra.get("watching", ()):
         r.top = max(r.top, other.id)
-    taken = [(w, _taken_out(lv, g) if lv.key in levels_of(g.aval) else g) for w, g in roots]
     levels[at] = other
     try:
-        found = run([(w, _put_in(other, g) if type(g) is list else g) for w, g in taken])
-        found = {where: _taken_out(other, g) if other.key in levels_of(g.aval) else g for where, g in found.items()}
+        yield other
     finally:
         levels[at] = lv
-    return {where: _put_in(lv, g) if type(g) is list else g for where, g in found.items()}
 
 
-def _taken_out(lv, g):
-    """What a gradient in a level is made of outside of it."""
-    return [move("exit", lv, [g])] if lv.kind == MAP else [move("primal", lv, [g]), move("tangent", lv, [g])]
+def moved_over(g, old, new):
+    """A gradient in another level than the one that it is in."""
+    if old.key not in levels_of(g.aval):
+        return g
+    if old.kind == MAP:
+        return move("enter", new, [move("exit", old, [g])])
+    return move("join", new, [move("primal", old, [g]), move("tangent", old, [g])])
 
 
-def _put_in(lv, parts):
-    return move("enter" if lv.kind == MAP else "join", lv, parts)
+# Tangents that were unpacked in the level of the pass
+
+def unpacks_tangents(levels, roots):
+    """Whether the graph of a pass inside of these levels, as types hold them, has tangents that were unpacked in one of them."""
+    return any("tangent" in _ways(_places(roots), key) for key in levels if key[2] == DUAL)
+
+
+def unpacked_in(form, levels):
+    """The level among these, as types hold them, of which a form unpacks a tangent; None for any other form.  NotImplementedError for the gradient of one."""
+    spec, how = _move_of(form)
+    if spec is None or spec.level not in levels or how not in _OF_TANGENTS:
+        return None
+    if how == "gradient" and spec.level[2] == DUAL:
+        raise NotImplementedError("a backward pass inside a dual level from a dual tensor through the gradient of a tangent that was unpacked there")
+    return spec.level if how == "tangent" else None
+
+
+def beside_primal(g, key):
+    """A gradient of a tangent as that of the dual number, of which a level is known as types hold it."""
+    zero = record_op(_ZERO, [g], NOGRAD)[0]
+    return record_op(MoveSpec("join", key, hidden=True), [zero, g], GRAD)[0]
+
+
+_ZERO = spec_of(OPS["_zero_"], (), ("T",))
 
 
 def without(v, keys):

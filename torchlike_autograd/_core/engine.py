@@ -32,8 +32,8 @@ class Pass:
     """
 
     __slots__ = (
-        "accumulate", "arrived", "arriving", "callbacks", "captured", "create_graph", "depth", "ended", "frontier", "inference", "keep_graph", "levels", "mark",
-        "now", "number", "partial", "roots", "sparse", "targets", "undefined", "useful")
+        "accumulate", "arrived", "arriving", "callbacks", "captured", "create_graph", "depth", "ended", "frontier", "held", "inference", "keep_graph", "late",
+        "levels", "mark", "now", "number", "partial", "roots", "sparse", "targets", "undefined", "useful")
 
     def __init__(self, keep_graph, create_graph, targets, accumulate, inference=False):
         self.keep_graph, self.create_graph = keep_graph, create_graph and not inference
@@ -54,6 +54,8 @@ class Pass:
         self.now = None  # the Leaf or (tape, slot) whose node is run, where that is done in Python; () after all
         self.levels = None  # the levels that the pass runs inside, as types hold them
         self.ended = None  # {an ended dual level, as types hold it, of which it reads primals alone: where a running one began that is called so, or None}
+        self.late = []  # (key of a dual level, place of a dual number of it, gradient of its tangent): where the pass comes to a tangent that was unpacked
+        self.held = None  # where it comes to such: (tape, nodes) that are let go of when these have been pulled back
         self.mark = None  # of the reverse-mode level whose pass it is, see walls.py
 
     def give(self, where, g):
@@ -126,13 +128,14 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
             if p.ended:
                 p.levels = (p.levels or frozenset()) | p.ended.keys()
                 roots = [(where, crossing.without(g, p.ended)) for where, g in roots]
+        if p.levels and not create_graph and crossing.unpacks_tangents(p.levels, roots):
+            p.held = []
         p.mark = mark
         for where, g in roots:
             p.give(where, g)
-        mark_useful(p)
-        while p.frontier:
-            tape = next_tape(p) if numbered[0] else max(p.frontier, key=age)
-            run_tape(p, tape, p.frontier.pop(tape))
+        _run_tapes(p)
+        if p.held is not None:
+            _run_late(p)
         for leaf in list(p.sparse):
             finish_leaf(p, leaf, p.arrived.pop(leaf, None))
             put_back(state, outer)
@@ -153,6 +156,37 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
         if room is not None:
             put_back_room(room)
     return p.captured
+
+
+def _run_tapes(p):
+    mark_useful(p)
+    while p.frontier:
+        tape = next_tape(p) if numbered[0] else max(p.frontier, key=age)
+        run_tape(p, tape, p.frontier.pop(tape))
+
+
+def _run_late(p):
+    """Go on with the gradients of tangents that were unpacked in a dual level of the pass: from there on the graph is that of both parts of its numbers, as
+    for a pass from outside, and the level of the gradients another one meanwhile."""
+    while p.late:
+        key = p.late[0][0]
+        found, p.late = [x for x in p.late if x[0] == key], [x for x in p.late if x[0] != key]
+        lv = next(lv for lv in levels.running() if lv.key == key)
+        with crossing.standing_in(lv, [place for _, place, _ in found if type(place) is tuple]) as other:
+            sub = Pass(True, p.create_graph, p.targets, p.accumulate, p.inference)
+            sub.levels, sub.ended, sub.mark, sub.held = (p.levels - {key}) | {other.key}, p.ended, p.mark, p.held
+            for _, place, g in found:
+                sub.give(place, crossing.beside_primal(crossing.moved_over(g, lv, other), key))
+            _run_tapes(sub)
+        p.late += sub.late
+        for leaf, g in sub.arrived.items():
+            p.leaf(leaf, crossing.moved_over(crossing.without(g, (key,)), other, lv))
+        for where, g in sub.captured.items():
+            g, old = crossing.moved_over(crossing.without(g, (key,)), other, lv), p.captured.get(where)
+            p.captured[where] = g if old is None else p.add(old, g)
+    if not p.keep_graph:
+        for tape, saving in p.held:
+            free(tape, saving)
 
 
 def _plainly(p):
@@ -181,7 +215,9 @@ def run_tape(p, tape, grads):
 
 def _pass_on(p, tape, saving, grads):
     """Free what a tape kept, and hand on the gradients that leave it."""
-    if not p.keep_graph:
+    if p.held is not None:
+        p.held.append((tape, saving))
+    elif not p.keep_graph:
         free(tape, saving)  # not before: a hook that looks runs the tape, and the rest of the pass reads what it kept
     if p.targets is None:
         if native is None or not native.leave(tape, grads, p.arrived):
