@@ -9,6 +9,7 @@ from .._ops.spec import LeveledAval, spec_of
 from . import errors
 from .levels import MAP, levels_of, running
 from .nodes import node_at, short_name, step_of
+from .parts import primal_maps
 from .plan import rewritten
 from .record import NOGRAD, Counter, mark_seen, record_op, slot_table, thread
 from .storage import cell_of, peek, with_history, write
@@ -124,9 +125,15 @@ def _modified(tape, slot, seen, a, own=False, shows=False):
         if place is not None:
             node, nr = node_at(*place)
             producer = f"output {nr if own else 0} of {short_name(node)}"  # torch notes the number only of what a node keeps of its own
-    inside = {lv.key for lv in running()}
-    ended = [n for k, n, kind in sorted(levels_of(a)) if kind == MAP and (k, n, kind) not in inside]    # dims of the memory outside of the maps
-    return errors.modified_inplace(errors.tensor_type(a.dtype), (*ended, *a.shape), producer, counter.n, at)
+    return errors.modified_inplace(errors.tensor_type(a.dtype), (*_mapped_sizes(tape, slot, a), *a.shape), producer, counter.n, at)
+
+
+def _mapped_sizes(tape, slot, a):
+    """The dims that the memory of a primal has outside of the maps that it is under, where these have ended."""
+    maps = [lv for lv in levels_of(a) if lv[2] == MAP and all(lv != r.key for r in running())]
+    v = None if not maps else tape.values[slot] if tape.open and slot >= 0 else tape.kept.get(slot)
+    known = maps if v is None else primal_maps(v)
+    return [lv[1] for lv in sorted(maps) if lv in known]
 
 
 def _was_detached(tape, slot):
