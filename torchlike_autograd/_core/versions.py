@@ -7,7 +7,7 @@ from operator import itemgetter
 from .._ops.registry import OPS
 from .._ops.spec import LeveledAval, spec_of
 from . import errors
-from .levels import MAP, levels_of, running
+from .levels import DUAL, MAP, levels_of, running
 from .nodes import node_at, short_name, step_of
 from .parts import primal_maps
 from .plan import rewritten
@@ -131,9 +131,9 @@ def _modified(tape, slot, seen, a, own=False, shows=False):
 def _mapped_sizes(tape, slot, a):
     """The dims that the memory of a primal has outside of the maps that it is under, where these have ended."""
     maps = [lv for lv in levels_of(a) if lv[2] == MAP and all(lv != r.key for r in running())]
-    v = None if not maps else tape.values[slot] if tape.open and slot >= 0 else tape.kept.get(slot)
-    known = maps if v is None else primal_maps(v)
-    return [lv[1] for lv in sorted(maps) if lv in known]
+    if maps and any(lv[2] == DUAL for lv in levels_of(a)):      # that its tangent alone may be under, as in `jacfwd`
+        maps = primal_maps(tape.values[slot]).intersection(maps) if tape.open and slot >= 0 else ()
+    return [lv[1] for lv in sorted(maps)]
 
 
 def _was_detached(tape, slot):
