@@ -136,3 +136,24 @@ def _(torch):
     yield "leaves", [(t.requires_grad, t.is_leaf) for t in (detached, of_computed, of_dual, of_view, asked, part)]
     for name, t in {"computed": of_computed, "dual": of_dual, "asked": asked, "part": part}.items():
         yield name, attempt(lambda: torch.autograd.grad(t.sum(), [t, x, d], allow_unused=True))
+
+
+@case("dual_tensors_written.turned")
+def _(torch):
+    """In-place views turn the primal's view and the tangent; views of leaves are refused, dual or not."""
+    fw, new = _of(torch)
+    turns = {"t_": lambda v: v.t_(), "squeeze_": lambda v: v.squeeze_(), "unsqueeze_": lambda v: v.unsqueeze_(0), "transpose_": lambda v: v.transpose_(0, -1)}
+    parts = {"itself": lambda d: d, "a view": lambda d: d.view(2, 2), "computed": lambda d: d * 2, "a view of computed": lambda d: (d * 2).view(2, 2)}
+    for turn, f in turns.items():
+        for part, take in parts.items():
+            for made in ("leaf", "computed"):
+                with fw.dual_level():
+                    x = new().requires_grad_()
+                    d = fw.make_dual(x if made == "leaf" else x * 1, torch.ones_like(x))
+                    v, before = take(d), d[1:]
+                    done = attempt(lambda: _pair(fw, f(v)))
+                    yield f"{turn}, {part}, {made}", done
+                    yield f"{turn}, {part}, {made}: shapes", (v.shape, d.shape, before.shape, v._version)
+                    v = v * 3
+                    yield f"{turn}, {part}, {made}: after", _pair(fw, v)
+                    yield f"{turn}, {part}, {made}: gradient", _pair(fw, torch.autograd.grad((v * v).sum() + before.sum(), x)[0])

@@ -303,6 +303,12 @@ def check_inplace(t, flat=()):
         return
     v, view = peek(t), t._tl_view
     base = None if view is None else view.base
+    dual = t if base is None else base      # what is read from a primal, whose history is that of what is a view for torch, and a tangent
+    if dual._tl_view is not None and dual._tl_view.of_two and v.leaf is None:
+        under = dual._tl_view.shown
+        if base is None:
+            return check_inplace(under, flat)
+        v, base = peek(under), under if under._tl_view is None else under._tl_view.base
     if view is not None and view.creation != "default" and not is_inference(t) and (v.needs or any(isinstance(x, Tensor) and peek(x).needs for x in flat)):
         raise view_error(t, False)
     if base is not None and base._tl_view is not None and base._tl_view.creation == "beyond" and any(isinstance(x, Tensor) and peek(x).needs for x in flat):

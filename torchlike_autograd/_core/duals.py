@@ -33,14 +33,15 @@ class DualView(View):
     """The View of a dual tensor: `level` as types hold it; source: whose memory the primal is; tangent; made: whether `source` is the user's own tensor
     (the dual is a view of it then, torch's `_base`, and `shown` one that its Value is read from); parts: the Values that `value` was joined from."""
 
-    __slots__ = ("level", "made", "old", "parts", "shown", "since", "source", "tangent", "value", "views")
+    __slots__ = ("is_turned", "level", "made", "old", "parts", "shown", "since", "source", "tangent", "value", "views")
     of_two = True
 
-    def __init__(self, level, source, tangent, made, chain, old=None):
+    def __init__(self, level, source, tangent, made, chain, old=None, shown=None):
         View.__init__(self, None, chain, "default")
         self.old = old      # whose history it goes on showing when its parts were written to beside it: of a reverse-mode level inside of this one, say
         self.level, self.source, self.tangent, self.made = level, source, tangent, made
-        self.shown = _view_of(source) if made else source
+        self.is_turned = shown is not None
+        self.shown = shown if shown is not None else _view_of(source) if made else source
         self.parts = self.value = None
         self.views = {}     # id of a view of the dual tensor -> (weak reference to it, tangent that it shows a part of, its own tangent)
         self.since = source._tl_cell.n, tangent._tl_cell.n
@@ -61,6 +62,16 @@ class DualView(View):
         of_source = self.source._base
         return self.source if of_source is None and self.made else of_source
 
+    def parts_of(self):
+        """The tensors that a turn of the dual tensor in place turns."""
+        return self.shown, self.tangent
+
+    def turned(self, t):
+        """They were turned: views that were made before go on showing what they showed."""
+        chain = () if self.shown._tl_view is None else self.shown._tl_view.chain
+        t._tl_view = DualView(self.level, self.source, self.tangent, self.made, chain, self.old, self.shown)
+        t._tl_view.read(t)
+
     def read(self, t):
         """The Value of the dual tensor now."""
         parts = self._values()
@@ -77,7 +88,7 @@ class DualView(View):
         """What views of the dual tensor show a part of once it was written, and writes begin with: where it is a view itself, not a part of its history."""
         if not self.made or t._tl_v.leaf is not None:
             return self.read(t)
-        view = self.source._tl_view
+        view = self.shown._tl_view if self.is_turned else self.source._tl_view
         base = None if view is None else view.base
         p = self.source._tl_value() if base is None else replayed_from(view, base, history(base), GRAD)
         return self._joined(p, self.tangent._tl_value())

@@ -248,6 +248,11 @@ def tensor_narrow_copy(self, dim, start, length):
 def _rearranged(t, link, key):
     """Turn `t` into a view of itself: link is the spec of the view, key the operator whose node torch gives it."""
     check_inplace(t)
+    if t._tl_view is not None and t._tl_view.of_two:
+        for part in t._tl_view.parts_of():
+            _rearranged(part, link, key)
+        t._tl_view.turned(t)
+        return t
     if is_inference(t) and not thread.state.inference:
         raise errors.inference_written()
     old = t._tl_value()
