@@ -139,3 +139,50 @@ def _(torch):
             p -= 0.1 * p.grad
         yield f"step {step}", (loss, p.grad)
         p.grad = None
+
+
+class Product:
+    """With a rule of its own for maps."""
+
+    @staticmethod
+    def forward(x, y):
+        return x * y
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return g * y, g * x
+
+    @staticmethod
+    def jvp(ctx, s, t):
+        x, y = ctx.saved_tensors
+        return s * y + t * x
+
+
+@case("graphs_of_levels.functions_with_a_rule_for_maps")
+def _(torch):
+    """Backward passes inside forward mode over `jacfwd` of a Function."""
+    func = torch.func
+
+    class Own(torch.autograd.Function):
+        forward, setup_context, backward, jvp = map(staticmethod, (Product.forward, Product.setup_context, Product.backward, Product.jvp))
+
+        @staticmethod
+        def vmap(info, dims, x, y):
+            x, y = (t.expand(info.batch_size, *t.shape) if d is None else t.movedim(d, 0) for t, d in zip((x, y), dims))
+            return Own.apply(x, y), 0
+
+    x = torch.tensor([0.5, -0.3, 0.8], dtype=torch.float64)
+    inner = lambda z: func.jacfwd(lambda z: Own.apply(z.sin(), z))(z).sum(1)
+    ways = {"jacfwd": inner, "vjp": lambda z: func.vjp(inner, z)[1](z.sin())[0], "grad": lambda z: func.grad(lambda z: inner(z).sum())(z),
+            "jacrev": lambda z: func.jacrev(inner)(z).sum(0)}
+    for name, f in ways.items():
+        yield name, f(x)
+        yield f"jvp of {name}", func.jvp(f, (x,), (x.cos(),))
+        yield f"jacfwd of {name}", func.jacfwd(f)(x)
+        yield f"grad of {name}", func.grad(lambda z: f(z).sum())(x)

@@ -238,12 +238,13 @@ def pullback(form, wanted, given, active):
 
 def inside(form, active):
     """The Form that is pulled back in such a pass: without the levels of the pass; a Move into or out of a dual one of them as it is."""
+    base = getattr(form, "base", None)
+    if isinstance(base, Move) and base.level[2] == DUAL and base.level in active:
+        return base
     if type(form) is not Lifted or not any(lv in active for lv in form.mapped):
         return form
     ended = tuple(with_levels(a, [lv for lv in levels_of(a) if lv not in active or lv in levels_of(b)]) for a, b in zip(form.avals, form.base.avals))
-    base = form.base
-    through = isinstance(base, Move) and base.level[2] == DUAL and base.level in active
-    return base if through or ended == base.avals else lifted(base, ended)
+    return base if ended == base.avals else lifted(base, ended)
 
 
 # Entering and leaving a level
