@@ -144,6 +144,11 @@ def _(torch):
     fw, new = _of(torch)
     turns = {"t_": lambda v: v.t_(), "squeeze_": lambda v: v.squeeze_(), "unsqueeze_": lambda v: v.unsqueeze_(0), "transpose_": lambda v: v.transpose_(0, -1)}
     parts = {"itself": lambda d: d, "a view": lambda d: d.view(2, 2), "computed": lambda d: d * 2, "a view of computed": lambda d: (d * 2).view(2, 2)}
+    with fw.dual_level():
+        leaf = fw.make_dual(new(), torch.ones(4, dtype=torch.float64)).requires_grad_()
+        for name, write in {"turned": lambda: leaf.view(2, 2).t_(), "a view": lambda: leaf[1:].mul_(2), "an element": lambda: leaf.__setitem__(0, 0.5)}.items():
+            yield f"a dual leaf: {name}", attempt(write)
+        yield "a dual leaf", _pair(fw, leaf)
     for turn, f in turns.items():
         for part, take in parts.items():
             for made in ("leaf", "computed"):

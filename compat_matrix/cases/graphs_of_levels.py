@@ -178,7 +178,9 @@ def _(torch):
             return Own.apply(x, y), 0
 
     x = torch.tensor([0.5, -0.3, 0.8], dtype=torch.float64)
-    inner = lambda z: func.jacfwd(lambda z: Own.apply(z.sin(), z))(z).sum(1)
+    def inner(z):
+        return func.jacfwd(lambda z: Own.apply(z.sin(), z))(z).sum(1)
+
     ways = {"jacfwd": inner, "vjp": lambda z: func.vjp(inner, z)[1](z.sin())[0], "grad": lambda z: func.grad(lambda z: inner(z).sum())(z),
             "jacrev": lambda z: func.jacrev(inner)(z).sum(0)}
     for name, f in ways.items():

@@ -304,7 +304,7 @@ def check_inplace(t, flat=()):
     v, view = peek(t), t._tl_view
     base = None if view is None else view.base
     dual = t if base is None else base      # what is read from a primal, whose history is that of what is a view for torch, and a tangent
-    if dual._tl_view is not None and dual._tl_view.of_two and v.leaf is None:
+    if dual._tl_view is not None and dual._tl_view.of_two and dual._tl_v.leaf is None:
         under = dual._tl_view.shown
         if base is None:
             return check_inplace(under, flat)
