@@ -161,4 +161,6 @@ def _(torch):
                     yield f"{turn}, {part}, {made}: shapes", (v.shape, d.shape, before.shape, v._version)
                     v = v * 3
                     yield f"{turn}, {part}, {made}: after", _pair(fw, v)
+                    yield f"{turn}, {part}, {made}: unpacked", attempt(lambda: _pair(fw, fw.unpack_dual(d).primal * fw.unpack_dual(d).tangent))
                     yield f"{turn}, {part}, {made}: gradient", _pair(fw, torch.autograd.grad((v * v).sum() + before.sum(), x)[0])
+                yield f"{turn}, {part}, {made}: outside", (d, before)

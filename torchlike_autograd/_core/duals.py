@@ -128,7 +128,7 @@ class DualView(View):
 
     def primal(self):
         """The primal as a tensor over its memory, whose history goes on where it is written to."""
-        return _view_of(self.source) if self.made else self.source
+        return _view_of(self.shown if self.is_turned else self.source) if self.made else self.source
 
 
 def _view_of(t):
