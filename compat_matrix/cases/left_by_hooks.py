@@ -1,6 +1,7 @@
 """What hooks return and leave changed: gradients of nothing from a module's pre-hook, autocast; handles and lazy modules in files; copies in inference mode."""
 
 import copy
+import importlib
 import io
 import pickle
 from collections import OrderedDict
@@ -251,3 +252,18 @@ def _(torch):
                 y.register_hook(lambda g: (seen.append(now()), change(), None)[2])
             y.sum().backward()
             yield f"{name} {turn}", seen, now(), x.grad
+
+
+@case("left_by_hooks.packed_as_it_is")
+def _(torch):
+    """What a pack hook gives back itself, or a view of it, and what is written to that later."""
+    hooks = importlib.import_module(f"{torch.__name__}.autograd.graph").saved_tensors_hooks
+    packs = {"itself": lambda t: t, "detached": lambda t: t.detach(), "a view": lambda t: t.view(-1), "a copy": lambda t: t.clone()}
+    for name, pack in packs.items():
+        for kind, make in {"leaf": lambda w: w.requires_grad_(), "plain": lambda w: w, "computed": lambda w: w.requires_grad_() * 1}.items():
+            x, w = torch.tensor([1.0, 2.0], requires_grad=True), make(torch.tensor([3.0, 4.0]))
+            with hooks(pack, lambda t: t):
+                y = (x * w).sum()
+            with torch.no_grad():
+                w.mul_(10)
+            yield f"{name}, {kind}", torch.autograd.grad(y, x)[0]
