@@ -141,6 +141,23 @@ def _(torch):
         p.grad = None
 
 
+@case("graphs_of_levels.computed_with_tangents_off")
+def _(torch):
+    """Gradients of what was computed without tangents have some: what was saved does."""
+    fw = _forward_ad(torch)
+    x, v = torch.tensor([0.3, -0.7], dtype=torch.float64, requires_grad=True), torch.tensor([1.0, 2.0], dtype=torch.float64)
+    bodies = {"product": lambda d: d * d, "lerp": lambda d: torch.lerp(d, x, d), "sin": lambda d: d.sin(), "chain": lambda d: (d * d).exp()}
+    for name, body in bodies.items():
+        with fw.dual_level():
+            d = fw.make_dual(x, v)
+            with fw._set_fwd_grad_enabled(False):
+                y = body(d)
+            for what, of in {"alone": y, "beside a dual": y * d, "beside a plain one": y * x}.items():
+                yield f"{name}, {what}", [tuple(fw.unpack_dual(g)) for g in torch.autograd.grad(of.sum(), [x, d], retain_graph=True)]
+            g, = torch.autograd.grad(y.sum(), x, create_graph=True)
+            yield f"{name}, twice", (tuple(fw.unpack_dual(g)), tuple(fw.unpack_dual(torch.autograd.grad(g.sum(), x)[0])))
+
+
 class Product:
     """With a rule of its own for maps."""
 

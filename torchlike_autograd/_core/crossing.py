@@ -28,12 +28,12 @@ def of_pass(levels, roots):
     unpacked = thread.state.extra.get("forward_ad")
     if unpacked is not None and unpacked[1].key not in found:
         hows = _ways(_places(roots), unpacked[1].key)
-        if "primal" in hows and hows.isdisjoint(_OF_TANGENTS):  # it leads into the level through primals that were unpacked there
+        if not hows.isdisjoint(_OF_PRIMALS) and hows.isdisjoint(_OF_TANGENTS):  # it leads into the level through primals that were unpacked there
             found.add(unpacked[1].key)
     return frozenset(found)
 
 
-_OF_TANGENTS = {"tangent", "gradient"}
+_OF_PRIMALS, _OF_TANGENTS = {"primal", "still"}, {"tangent", "gradient"}
 
 
 def _places(roots):
