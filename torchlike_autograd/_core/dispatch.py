@@ -273,9 +273,9 @@ def _inplace_value(spec, values, old, target):
         new.leaf = leaf
         new.tape.leaves[new.slot] = leaf
         return new
-    new = record_op(spec, values, INPLACE if grad else NOGRAD)[0]
     if not exact:
-        new = record_op(spec_of(OPS["_cast_back"], (("dtype", old.aval.dtype),), ("T",)), (new,))[0]
+        spec = spec_of(spec.op, tuple(spec.statics.items()), spec.pattern, old.aval.dtype)
+    new = record_op(spec, values, INPLACE if grad else NOGRAD)[0]
     return keep_history(new, old, target)
 
 

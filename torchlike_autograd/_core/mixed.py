@@ -8,7 +8,7 @@ import math
 from .devices import is_own
 from .saying import warn
 
-_BRING = ("_spread", "_graft", "_merged", "_written", "_running", "_drawn", "_cast_back",  # of our own: they bring values to where others are
+_BRING = ("_spread", "_graft", "_merged", "_written", "_running", "_drawn",  # of our own: they bring values to where others are
           "_ctc_loss", "_unique", "_embedding_bag")  # given plain lengths and offsets that nobody wrote
 _NAMES = {"_index": "index.Tensor", "_index_put": "index_put_.default", "_index_put_repeated": "index_put_.default", "_mask_put": "index_put_.default",
           "_equal": "equal.default", "_allclose": "allclose.default", "_copy_": "copy_.default", "_fill_.Tensor": "fill_.Tensor",

@@ -342,7 +342,7 @@ def _edge(tape, slot):
 
 
 # Steps without a node, and which input they pass on (a write without history keeps the history of the old value).
-HIDDEN = {"_graft": 1, "_merged": 1, "_cast_back": 0, "_whole": 1, "_ended_primal": 0, "_joined_again": 0}
+HIDDEN = {"_graft": 1, "_merged": 1, "_whole": 1, "_ended_primal": 0, "_joined_again": 0}
 
 
 def place_of(v):

@@ -81,7 +81,7 @@ def unguarded(spec):
         if op is None:
             op = _free_ops[spec.op] = copy.copy(spec.op)
             op.guard, op.specs = None, {}
-        out = _free_specs[spec] = spec_of(op, tuple(spec.statics.items()), spec.pattern)
+        out = _free_specs[spec] = spec_of(op, tuple(spec.statics.items()), spec.pattern, spec.into)
     return out
 
 

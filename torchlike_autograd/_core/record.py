@@ -430,7 +430,7 @@ def _as_floats(spec, ins):
         return spec, ins
     big = iter(big)
     pattern = tuple("f" if type(t) is str and t in "fibc" and next(big) else t for t in spec.pattern)
-    return spec_of(spec.op, tuple(spec.statics.items()), pattern), [float(x) if type(x) is int and MOST_SIGNED < x <= MOST else x for x in ins]
+    return spec_of(spec.op, tuple(spec.statics.items()), pattern, spec.into), [float(x) if type(x) is int and MOST_SIGNED < x <= MOST else x for x in ins]
 
 
 def split_numbers(numbers):

@@ -89,7 +89,7 @@ def reals(spec, avals, ins):
     if not wrong or spec.op.check is not None or any(a.dtype.is_complex for a in avals if a.device != "number"):
         return None
     pattern = tuple("f" if name in wrong else t for name, t in zip(names, spec.pattern))
-    spec = spec_of(spec.op, tuple(spec.statics.items()), pattern)
+    spec = spec_of(spec.op, tuple(spec.statics.items()), pattern, spec.into)
     real = [x.real if type(x) is complex else x for x in ins]
     check(spec, tuple(NUMBERS["f"] if type(x) is complex else a for x, a in zip(ins, avals)), ins)
     return spec, real

@@ -579,9 +579,3 @@ def _spread_as(self, other):
 
 
 OPS["_spread_as"].updates = {0: 1}
-
-
-@op("_cast_back(Tensor self, *, ScalarType dtype) -> Tensor", node="CastBackBackward0", names=(), samples=[call(real(2), dtype="float32")], kinks=SMOOTH)
-def _cast_back(self, *, dtype):
-    """Conversion of what an in-place operator computed to the dtype of its tensor; torch shows no node for it."""
-    return convert(self, dtype)

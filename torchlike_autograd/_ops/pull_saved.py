@@ -149,19 +149,29 @@ def _without_results(f, types, n):
 
 
 def _shaped(jaxpr, stand):
-    """What stands for a result before its last changes of shape: (equations that make it from the argument for the result, {variable: what stands for it})."""
+    """What stands for a result before its last changes of shape and dtype: (equations that make it from the argument for the result, {variable: what stands
+    for it})."""
     makers, eqns, out = {v: e for e in jaxpr.eqns for v in e.outvars}, [], {}
     for v, given in stand.items():
         e = makers.get(v)
-        while e is not None and e.primitive.name in ("squeeze", "reshape") and not isinstance(e.invars[0], Literal) and e.invars[0] in makers:
+        while e is not None and e.primitive.name in _LAST and not isinstance(e.invars[0], Literal) and e.invars[0] in makers and _alike(v, e.invars[0]):
             v = e.invars[0]
-            shape = v.aval.shape
-            again = jaxpr_of(lambda x, shape=shape: jax.lax.reshape(x, shape), jax.ShapeDtypeStruct(given.aval.shape, given.aval.dtype)).jaxpr.eqns
-            if len(again) == 1:
-                eqns.append(again[0].replace(invars=[given]))
-                out[v] = again[0].outvars[0]
+            shape, dtype = v.aval.shape, v.aval.dtype
+            again = jaxpr_of(lambda x, shape=shape, dtype=dtype: jax.lax.reshape(jax.lax.convert_element_type(x, dtype), shape),
+                             jax.ShapeDtypeStruct(given.aval.shape, given.aval.dtype)).jaxpr.eqns
+            for equation in again:
+                eqns.append(equation.replace(invars=[given]))
+                given = out[v] = equation.outvars[0]
             e = makers.get(v)
     return eqns, out
+
+
+_LAST = ("squeeze", "reshape", "convert_element_type")
+
+
+def _alike(a, b):
+    """Whether both hold real numbers or both complex ones."""
+    return jnp.issubdtype(a.aval.dtype, jnp.complexfloating) is jnp.issubdtype(b.aval.dtype, jnp.complexfloating)
 
 
 def _plain(results, jaxpr):

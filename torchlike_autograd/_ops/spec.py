@@ -93,14 +93,14 @@ SPECS = weakref.WeakSet()  # all of them
 
 
 class Spec:
-    """Operator + statics (hashable, by name) + argument pattern; made by `spec_of` and interned per operator."""
+    """Operator + statics (hashable, by name) + argument pattern; made by `spec_of` and interned per operator.  into: the dtype of a tensor that the result is
+    written to, where it may be another one; None."""
 
-    __slots__ = ("__weakref__", "bends", "checks", "forms", "guarded", "hot", "layout", "lies", "links", "op", "pattern", "single_view",
-                 "statics")
+    __slots__ = ("__weakref__", "bends", "checks", "forms", "guarded", "hot", "into", "layout", "lies", "links", "op", "pattern", "single_view", "statics")
     weight = 1
 
-    def __init__(self, op, statics, pattern):
-        self.op, self.statics, self.pattern = op, statics, pattern
+    def __init__(self, op, statics, pattern, into=None):
+        self.op, self.statics, self.pattern, self.into = op, statics, pattern, into
         plain = not (op.is_view or op.multi or op.host) and all(type(t) is not tuple for t in pattern)
         self.hot = plain and not op.guard  # one plain result
         self.checks = op.guard is not None
@@ -143,14 +143,14 @@ class SayingSpec(Spec):
         return self.op.says(avals[0], self.statics)
 
 
-def spec_of(op, statics: tuple, pattern: tuple) -> Spec:
+def spec_of(op, statics: tuple, pattern: tuple, into=None) -> Spec:
     """The interned Spec; `statics` is a tuple of (name, value)."""
-    key = (pattern, statics, *[type(v) for _, v in statics])  # 1, 1.0 and True are equal
+    key = (pattern, statics, *[type(v) for _, v in statics]) if into is None else (into, pattern, statics, *[type(v) for _, v in statics])  # 1, 1.0 and True are equal
     out = op.specs.get(key)
     if out is None:
         held = getattr(op, "holds", None) is not None and not NUMBER_DTYPES.keys().isdisjoint(pattern)
         kind = HeldSpec if held else Spec if getattr(op, "says", None) is None else SayingSpec
-        out = op.specs[key] = kind(op, dict(statics), pattern)
+        out = op.specs[key] = kind(op, dict(statics), pattern, into)
     return out
 
 
@@ -264,7 +264,7 @@ class Form:
         out = _body(self.op, args, {**kwargs, **self.spec.statics})
         if half:
             out = jax.tree.map(lambda o: o.astype(self.compute.np) if o.dtype == np.float32 else o, out)
-        return out
+        return out if self.spec.into is None else convert(out, self.spec.into)
 
     def guard(self, *flat, library=jnp):
         """The code of the operator's data-dependent check; library: whose arrays these are."""

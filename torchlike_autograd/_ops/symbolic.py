@@ -153,7 +153,7 @@ def _family_of(form):
     families = getattr(op, "families", None)
     if families is None or OPEN[0] or TANGENTS[0] or op.host:
         return None, ()
-    sizes, key = [n for a in form.avals for n in a.shape], [spec.pattern, config.default_dtype(), precision.meaning()]
+    sizes, key = [n for a in form.avals for n in a.shape], [spec.pattern, spec.into, config.default_dtype(), precision.meaning()]
     if 0 in sizes or not sizes:
         return None, ()
     key += [(a.dtype, a.device, len(a.shape)) for a in form.avals]

@@ -1,0 +1,33 @@
+"""What programs drawn at random see of the core: dtypes at hooks, results that nodes read, writes through views of other types, order of nodes."""
+
+from compat_matrix.case import case
+
+_MIXED = {
+    "add_": lambda a, x: a.add_(x), "mul_": lambda a, x: a.mul_(x), "sub_": lambda a, x: a.sub_(x, alpha=2), "div_": lambda a, x: a.div_(x), "pow_": lambda a, x: a.pow_(x),
+    "addcmul_": lambda a, x: a.addcmul_(x, x), "copy_": lambda a, x: a.copy_(x), "twice": lambda a, x: a.mul_(x).add_(x)}
+
+
+@case("cores_compared.writes of other dtypes")
+def _(torch):
+    for dtype, wide in ((torch.float32, torch.float64), (torch.bfloat16, torch.float64), (torch.complex64, torch.complex128), (torch.float32, torch.complex128)):
+        for name, write in _MIXED.items():
+            for history in (False, True):
+                x = torch.tensor([1.0, 2.0], dtype=wide, requires_grad=True)
+                a = torch.tensor([1.0, 4.0], dtype=dtype, requires_grad=history) * 1
+                heard = []
+                try:
+                    write(a, x)
+                except (RuntimeError, NotImplementedError) as e:
+                    yield f"{name} {dtype} {wide} {history}", type(e).__name__, str(e)
+                    continue
+                a.register_hook(lambda g, heard=heard: heard.append(g.dtype))
+                a.retain_grad()
+                a.grad_fn.register_prehook(lambda gs, heard=heard: heard.append(gs[0].dtype))
+                a.grad_fn.register_hook(lambda gi, go, heard=heard: heard.append([None if g is None else g.dtype for g in (*gi, *go)]))
+                loss = (a * a.conj()).real.sum()
+                loss.backward(retain_graph=True)
+                found = torch.autograd.grad(loss, [a, x], create_graph=True)
+                second = torch.autograd.grad((found[0] * found[0].conj()).real.sum().double() + (found[1] * found[1].conj()).real.sum(), [a, x])
+                yield f"{name} {dtype} {wide} {history}", heard, [m.dtype for m in a.grad_fn._input_metadata], a.grad_fn.name(), [n and n.name() for n, _ in a.grad_fn.next_functions]
+                if dtype is not torch.bfloat16:
+                    yield f"{name} {dtype} {wide} {history} gradients", a.grad, x.grad, found, second
