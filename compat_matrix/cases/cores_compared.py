@@ -31,3 +31,33 @@ def _(torch):
                 yield f"{name} {dtype} {wide} {history}", heard, [m.dtype for m in a.grad_fn._input_metadata], a.grad_fn.name(), [n and n.name() for n, _ in a.grad_fn.next_functions]
                 if dtype is not torch.bfloat16:
                     yield f"{name} {dtype} {wide} {history} gradients", a.grad, x.grad, found, second
+
+
+_SAVING = {"tanh": lambda v: v.tanh_(), "exp": lambda v: v.exp_(), "sigmoid": lambda v: v.sigmoid_(), "sqrt": lambda v: v.sqrt_(), "relu": lambda v: v.relu_(),
+           "reciprocal": lambda v: v.reciprocal_(), "cumprod": lambda v: v.cumprod_(0)}
+_VIEWS = {"slice": lambda d: d[1:], "row": lambda d: d[1], "flat": lambda d: d.view(-1), "turned": lambda d: d.t(), "alike": lambda d: d.view_as(d),
+          "two": lambda d: d.view(-1)[2:4], "strided": lambda d: d.as_strided((2,), (2,))}
+
+
+@case("cores_compared.results written through views")
+def _(torch):
+    for name, write in _SAVING.items():
+        for which, view in _VIEWS.items():
+            for how in ("at once", "looked at", "used", "let go", "packed"):
+                x = torch.tensor([[1.0, 2.0], [0.5, 0.3]], dtype=torch.float64, requires_grad=True)
+                d = x * 2
+                v = view(d)
+                if how == "packed":
+                    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):
+                        write(v)
+                else:
+                    write(v)
+                if how == "looked at":
+                    d.tolist()
+                if how == "used":
+                    v.sin()
+                first = torch.autograd.grad((d * d).sum(), [v, x], create_graph=True, allow_unused=True)
+                if how == "let go":
+                    del v
+                asked = [x, d] if how == "let go" else [v, x, d]
+                yield f"{name} {which} {how}", first, torch.autograd.grad((first[1] ** 2).sum(), asked, allow_unused=True)

@@ -11,7 +11,7 @@ from .._ops.conventions import cxx_of
 from .._ops.registry import NONE, OPS, UNIMPLEMENTED
 from .._ops.spec import LeveledAval, spec_of
 from .._tensor import Tensor, wrap
-from . import config, dtypes, errors, guards, levels, mixed, record
+from . import config, dtypes, errors, guards, levels, mixed, record, written_views
 from .chains import links
 from .hot import make_view
 from .laying import lay_if_bent
@@ -172,7 +172,15 @@ def _written(spec, target, new, old):
     if spec.op.guard is not None:
         guards.note(new)  # before the write: who catches the error goes on with what was there
     write_own(target, new, old)
+    if new.tape is not None and new.needs and target._tl_view is not None and target._tl_view.base is not None and _keeps_result(spec.op):
+        written_views.note(target, new)
     return target
+
+
+@functools.cache
+def _keeps_result(op):
+    """Whether a node of an operator may save its result."""
+    return any("result" in names for names in op.saves.values())
 
 
 def _known(spec, mode, values, aval):

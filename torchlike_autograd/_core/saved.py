@@ -24,7 +24,7 @@ from .._ops.lift import MoveSpec, levels_of
 from .._ops.pull_saved import result_name, saved_places, saved_pullback
 from .._ops.saved_names import INPUTS, NAMES
 from .._tensor import Tensor, _new, wrap
-from . import dtypes, errors, nodes, shapes
+from . import dtypes, errors, nodes, shapes, written_views
 from .backward import number_at, value_at
 from .nodes import Leaf, observed
 from .record import INPLACE, NOGRAD, Value, counter_of, record_op, slot_table, thread
@@ -179,6 +179,8 @@ def _slot(step, place):
 
 def in_graph(tape, slot, v):
     """The contents of `v` in the place of a slot in the graph."""
+    if tape in written_views.NOTED and (w := written_views.shown_at(tape, slot)) is not None:
+        return with_history(v, w)
     if tape.open:
         w = tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]
         return with_history(v, w) if w.needs else v
