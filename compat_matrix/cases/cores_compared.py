@@ -61,3 +61,20 @@ def _(torch):
                     del v
                 asked = [x, d] if how == "let go" else [v, x, d]
                 yield f"{name} {which} {how}", first, torch.autograd.grad((first[1] ** 2).sum(), asked, allow_unused=True)
+
+
+@case("cores_compared.elements of other sizes at chosen strides")
+def _(torch):
+    for i, (source, shape, strides, start, dtype) in enumerate((
+            (torch.float32, (2, 3), (4, 1), 1, torch.int16), (torch.float32, (2, 4), (4, 1), 0, torch.float64), (torch.float32, (2, 2), (6, 1), 2, torch.float64),
+            (torch.float32, (4,), (1,), 2, torch.complex64), (torch.float64, (2, 3), (4, 1), 1, torch.float16), (torch.bool, (3, 2), (4, 1), 0, torch.uint8),
+            (torch.uint8, (3, 2), (4, 1), 0, torch.int16), (torch.complex64, (2, 3), (3, 1), 0, torch.float32), (torch.complex64, (2, 3), (3, 1), 0, torch.float64))):
+        for name, write in (("filled", lambda v: v.fill_(1)), ("a row", lambda v: v[0].zero_()), ("multiplied", lambda v: v.mul_(2)), ("a column", lambda v: v[..., :1].fill_(3))):
+            x = torch.arange(12).to(source)
+            v = x.as_strided(shape, strides, start).view(dtype)
+            write(v)
+            yield f"{i} {name}", x, v
+    x = torch.arange(12.0)
+    x.view(torch.int16).as_strided((3, 2), (4, 1)).view(torch.float32).fill_(7)
+    torch.view_as_complex(x.as_strided((2, 2, 2), (4, 2, 1), 4)).view(torch.float32)[0].fill_(8)
+    yield "through both", x

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from .._ops.lift import form_at
 from .._ops.registry import Promote
+from .._ops.shape import from_bytes, to_bytes
 from .._ops.spec import Form, Layout, LeveledAval, Spec, spec_of
 from . import dtypes, shapes
 from .plan import COPY_SLICES
@@ -186,24 +187,51 @@ def _mapped_writer(links):
     """Through views that may repeat elements: one write by the index map of all links from the first such one, before it link by link."""
     start = next(i for i, (spec, _) in enumerate(links) if spec.op.name in REPEATING)
     before, count = _writer(links[:start]) if start else None, sum(n for _, n in links[:start])
-    first, reader = _reader(links[:start]), _reader([link for link in links[start:] if not _same_bytes(link[0])])
-
-    signed = any(link.op.name in BEYOND_STRIDES for link, _ in links[start:])
+    first, reader = _reader(links[:start]), _reader([link for link in links[start:] if link[0].op.name != "_view_dtype"])
+    names = {link.op.name for link, _ in links[start:]}
+    signed = not names.isdisjoint(BEYOND_STRIDES)
+    bytewise = names.isdisjoint(_SIGNED) and "_view_dtype" in names
 
     def body(base, src, *numbers):
         _refuse_repeats(links, base.shape)
         x = first(base, *numbers[:count])
-        if signed:
+        if bytewise:
+            where = _bytes_through(links[start:], jnp.arange(shapes.numel(x.shape) * x.dtype.itemsize).reshape(*x.shape, x.dtype.itemsize), numbers[count:])
+            src, flat = to_bytes(src), to_bytes(x).reshape(-1)
+        elif signed:
             where, src, flat = _parts(reader(_numbered(x), *numbers[count:])), _parts(src), _parts(x).reshape(-1)
             where, src = jnp.abs(where).astype(int) - 1, jnp.where(where < 0, -src, src)
         else:
             where, flat = reader(jnp.arange(shapes.numel(x.shape)).reshape(x.shape), *numbers[count:]), x.reshape(-1)
-            src = src if src.dtype == x.dtype else jax.lax.bitcast_convert_type(src, x.dtype)
         new = flat.at[where.reshape(-1)].set(src.reshape(-1), unique_indices=True)
-        new = jax.lax.complex(new[::2], new[1::2]).reshape(x.shape) if signed and jnp.iscomplexobj(x) else new.reshape(x.shape)
+        if bytewise:
+            new = from_bytes(new.reshape(*x.shape, x.dtype.itemsize), dtypes.from_numpy_dtype(x.dtype))
+        elif signed and jnp.iscomplexobj(x):
+            new = jax.lax.complex(new[::2], new[1::2])
+        new = new.reshape(x.shape)
         return new if before is None else before(base, new, *numbers[:count])
 
     return body
+
+
+_SIGNED = ("_conj", "_neg_view")
+
+
+def _bytes_through(links, where, numbers):
+    """The places of bytes, a last dim for those of each element, through links that may show them as elements of other sizes."""
+    k = 0
+    for spec, n in links:
+        name, own = spec.op.name, numbers[k:k + n]
+        if name == "_view_dtype":
+            where = where if spec.statics["dtype"].itemsize == where.shape[-1] else where.reshape(*where.shape[:-2], -1, spec.statics["dtype"].itemsize)
+        elif name == "view_as_real":
+            where = where.reshape(*where.shape[:-1], 2, -1)
+        elif name == "view_as_complex":
+            where = where.reshape(*where.shape[:-2], -1)
+        else:
+            where = jax.vmap(lambda x, spec=spec, own=own: pick(spec, _apply_link(spec, x, own)), in_axes=-1, out_axes=-1)(where)
+        k += n
+    return where
 
 
 def _numbered(x):
@@ -216,11 +244,6 @@ def _numbered(x):
 def _parts(x):
     """The parts of complex elements as a last dim."""
     return jnp.stack((x.real, x.imag), -1) if jnp.iscomplexobj(x) else x
-
-
-def _same_bytes(spec):
-    """Whether a link shows each element as one of another dtype."""
-    return spec.op.name == "_view_dtype" and spec.statics["dtype"].itemsize == spec.statics["itemsize"]
 
 
 def written_repeats():

@@ -141,7 +141,7 @@ def _retyped_shape(shape, old, new):
     return (*shape[:-1], shape[-1] // (b // a))
 
 
-def _to_bytes(x):
+def to_bytes(x):
     """The bytes of each element along a new last dim."""
     if jnp.iscomplexobj(x):
         pair = jnp.stack([jnp.real(x), jnp.imag(x)], -1)
@@ -151,7 +151,7 @@ def _to_bytes(x):
     return jax.lax.bitcast_convert_type(x, jnp.uint8).reshape(*x.shape, x.dtype.itemsize)
 
 
-def _from_bytes(x, dtype):
+def from_bytes(x, dtype):
     """The elements of `dtype` whose bytes lie along the last dim."""
     if dtype.is_complex:
         half = dtype.itemsize // 2
@@ -167,7 +167,7 @@ def _retyped(self, dtype):
     if old is dtype:
         return self
     shape = _retyped_shape(self.shape, old, dtype)
-    return _from_bytes(_to_bytes(self).reshape(*shape, dtype.itemsize), dtype)
+    return from_bytes(to_bytes(self).reshape(*shape, dtype.itemsize), dtype)
 
 
 def _retyped_layout(shape, strides, offset, *, dtype, itemsize):
