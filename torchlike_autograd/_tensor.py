@@ -19,7 +19,7 @@ from ._core.shown import TensorMeta
 from ._core.size import Size
 from ._core.state import State
 from ._core.state import new as _new
-from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, is_inference, own_value, peek, read, with_history
+from ._core.storage import View, another, as_detached, as_leaf, cell_of, history, is_inference, own_value, peek, read, retained_behind, with_history
 from ._core.versions import detached
 from ._ops.spec import LeveledAval
 from ._tensor_members import _has_compatible_shallow_copy_type, grad_dtype_of, laid_as, pin_layout
@@ -261,7 +261,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
         old, self._tl_leaf = self._tl_leaf, None
         old.off = True
         new = self._tl_leaf_point()
-        new.grad, new.hooks, new.post = old.grad, old.hooks, old.post
+        new.grad, new.hooks, new.post, new.behind = old.grad, old.hooks, old.post, old.behind
         return new
 
     @property
@@ -370,8 +370,8 @@ class Tensor(State, Values, metaclass=TensorMeta):
     @property
     def retains_grad(self):
         v = peek(self)
-        if not v.needs or v.leaf is not None:
-            return False
+        if not v.needs or v.leaf is not None or (self._tl_leaf is not None and self._tl_leaf.behind):
+            return self._tl_leaf is not None and self._tl_leaf.behind
         tape, slot, step = place_and_step(v)
         seen = observed(tape, step.first)
         return seen is not None and slot in seen.retain
@@ -380,7 +380,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
         """Keep this non-leaf's gradient in `.grad` during backward."""
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if self._tl_v.needs and self._tl_v.leaf is None:
+        if self._tl_v.needs and self._tl_v.leaf is None and not (self._tl_leaf is not None and self._tl_leaf.behind):
             if "levels" in thread.state.extra and levels.differentiating():
                 raise errors.no_retain_grad_in_transforms()
             v = history(self)
@@ -476,6 +476,7 @@ class Tensor(State, Values, metaclass=TensorMeta):
         if self._is_view() or levels.mapped_here(self._tl_value()):  # in torch each example is a view
             raise errors.detached_view()
         old = self._tl_value()
+        retained_behind(self, old)
         if levels.deriving():
             self._tl_set_value(belonging.detached(old))
             return self

@@ -78,3 +78,32 @@ def _(torch):
     x.view(torch.int16).as_strided((3, 2), (4, 1)).view(torch.float32).fill_(7)
     torch.view_as_complex(x.as_strided((2, 2, 2), (4, 2, 1), 4)).view(torch.float32)[0].fill_(8)
     yield "through both", x
+
+
+_TURNS = {"t_": lambda w: w.t_(), "unsqueeze_": lambda w: w.unsqueeze_(0), "squeeze_": lambda w: w.squeeze_(), "as_strided_": lambda w: w.as_strided_((3,), (2,)),
+          "transpose_": lambda w: w.transpose_(0, 1), "detach_": lambda w: w.detach_()}
+
+
+@case("cores_compared.retained by what is turned")
+def _(torch):
+    v = torch.arange(6.0).view(2, 3).requires_grad_()
+    for name, turn in _TURNS.items():
+        for how in ("alone", "with a view", "looked at", "used before", "again", "of a view", "without a graph"):
+            w = v * 3
+            other = w[0] if how == "with a view" else None
+            w = w.view(2, 3) if how == "of a view" and name != "detach_" else w
+            if how == "looked at":
+                w.tolist()
+            w.retain_grad()
+            used = w * 1
+            with torch.set_grad_enabled(how != "without a graph"):
+                turn(w)
+            found = [w.retains_grad, w.requires_grad]
+            if how == "again" and w.requires_grad:
+                w.retain_grad()
+            loss = (w * torch.arange(float(w.numel())).view(w.shape)).sum()
+            if how == "used before":
+                loss = loss + (used * used).sum()
+            if loss.requires_grad and how != "without a graph":
+                loss.backward()
+            yield f"{name} {how}", found, w.retains_grad, w.grad, other is None

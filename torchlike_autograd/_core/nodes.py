@@ -16,12 +16,13 @@ from .record import LEAF, slot_table, thread
 class Leaf:
     """The accumulation point of a leaf tensor: its gradient and hooks; graphs hold this, not the tensor."""
 
-    __slots__ = ("__weakref__", "grad", "hooks", "metadata", "node", "off", "post", "posthooks", "prehooks", "tensor")
+    __slots__ = ("__weakref__", "behind", "grad", "hooks", "metadata", "node", "off", "post", "posthooks", "prehooks", "tensor")
 
     def __init__(self, tensor):
         self.tensor = weakref.ref(tensor)
         self.grad = None
         self.off = False  # the tensor does not require grad any more
+        self.behind = False  # the tensor retains the gradient of what it was, before it was turned or detached in place
         self.hooks = None  # OrderedDict id -> f(grad)
         self.post = None  # OrderedDict id -> f(tensor)
         self.prehooks = None

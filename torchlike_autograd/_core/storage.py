@@ -471,12 +471,28 @@ def follow(old, new, counter):
     _still_retained(old, new)
 
 
+class LeftBehind(ref):
+    """What stands for a tensor that retains the gradient of a result which it does not show any more."""
+
+    __slots__ = ()
+
+
+def retained_behind(t, old):
+    """`t` is about to be turned in place, or to lose its history: a gradient that it retains is that of what it was, `old`, from now on."""
+    if not old.needs or old.leaf is not None or not old.tape.extra:
+        return
+    tape, slot, step = place_and_step(old)
+    seen = observed(tape, step.first)
+    if seen is not None and slot in seen.retain and seen.retain[slot]() is t:
+        seen.retain[slot], t._tl_leaf_point().behind = LeftBehind(t), True
+
+
 def _still_retained(old, new):
     if old.leaf is not None or not any(type(first) is int for first in old.tape.extra):
         return
     where, place, _ = place_and_step(old)
     for first, seen in list(where.extra.items()):
-        if type(first) is int and place in seen.retain:
+        if type(first) is int and type(seen.retain.get(place)) is ref:
             holder = seen.retain.pop(place)
             tape, slot, step = place_and_step(new)
             observed(tape, step.first, True).retain[slot] = holder

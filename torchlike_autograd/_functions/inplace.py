@@ -13,7 +13,7 @@ from .._core.indexing import copy_into, fill, zero
 from .._core.record import INFERENCE, record_op, thread
 from .._core.shapes import LARGEST, check_bytes, contiguous_strides, numel, wrap_dim
 from .._core.state import copy_state
-from .._core.storage import View, as_detached, as_leaf, cell_of, follow, is_inference, mark_seen, memory_size, with_history, write
+from .._core.storage import View, as_detached, as_leaf, cell_of, follow, is_inference, mark_seen, memory_size, retained_behind, with_history, write
 from .._core.words import type_name
 from .._ops.conventions import cxx_of
 from .._ops.registry import OPS
@@ -265,6 +265,8 @@ def _rearranged(t, link, key):
         new = with_history(record_op(spec, (as_detached(old),))[0], old)
     else:
         new = record_op(spec, (old,))[0]
+    if thread.state.grad:
+        retained_behind(t, old)
     if t._tl_cell is None:
         write(t, new)
         t._tl_laid = (strides, offset)
