@@ -107,3 +107,28 @@ def _(torch):
             if loss.requires_grad and how != "without a graph":
                 loss.backward()
             yield f"{name} {how}", found, w.retains_grad, w.grad, other is None
+
+
+@case("cores_compared.asked for what leads nowhere")
+def _(torch):
+    ran = []
+
+    class Exp(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.exp()
+
+        @staticmethod
+        def backward(ctx, g):
+            ran.append(1)
+            return g
+
+    for mode in (torch.no_grad, torch.inference_mode):
+        for leaf in (True, False):
+            for name, use in (("multiplied", lambda v, x: v * 2), ("stale", lambda v, x: v.exp().mul_(2)), ("a Function", lambda v, x: Exp.apply(v)), ("both", lambda v, x: v * 2 + x)):
+                x = torch.ones(3, requires_grad=True)
+                u = x if leaf else x * 1
+                with mode():
+                    v = u.view(3)
+                y = use(v, x)
+                yield f"{name} {mode.__name__} {leaf}", torch.autograd.grad(y.sum(), [x, v], allow_unused=True, retain_graph=True), len(ran)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 
 from . import walls
-from .nodes import Leaf, numbers_of, step_of
+from .nodes import Leaf, Nowhere, numbers_of, step_of
 from .plan import WALL, useful_slots
 from .program import walked
 from .record import slot_table, thread
@@ -86,7 +86,7 @@ def mark_useful(p):
 
 
 def _own_targets(p, tape):
-    wanted = p.targets
+    wanted = {w for w in p.targets if type(w) is not Nowhere}  # to which no gradient comes: nothing runs for it
     for slot, leaf in tape.leaves.items():
         if leaf in wanted:
             yield slot
