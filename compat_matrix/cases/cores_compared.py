@@ -1,5 +1,7 @@
 """What programs drawn at random see of the core: dtypes at hooks, results that nodes read, writes through views of other types, order of nodes."""
 
+import threading
+
 from compat_matrix.case import case
 
 _MIXED = {
@@ -132,3 +134,22 @@ def _(torch):
                     v = u.view(3)
                 y = use(v, x)
                 yield f"{name} {mode.__name__} {leaf}", torch.autograd.grad(y.sum(), [x, v], allow_unused=True, retain_graph=True), len(ran)
+
+
+@case("cores_compared.stepped by a hook in another thread")
+def _(torch):
+    laid = torch.ones(1, 2, 3, 3, requires_grad=True).contiguous(memory_format=torch.channels_last)
+    w = torch.ones(2, 1, requires_grad=True)
+
+    def step(p):
+        with torch.no_grad():
+            p.sub_(p.grad, alpha=0.25)
+        p.grad = None
+
+    w.register_post_accumulate_grad_hook(step)
+    for turn in range(2):
+        loss = (w * w).sum()
+        thread = threading.Thread(target=loss.backward)
+        thread.start()
+        thread.join()
+        yield f"{turn}", w.detach(), w.grad, w._version, laid.stride()

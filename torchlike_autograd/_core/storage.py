@@ -365,10 +365,11 @@ def as_detached(v):
         return v
     if _on_its_own(v):
         return over_its_array(v)
+    tape, slot = v.tape, v.slot  # of another thread it may be run for the record
     out = record_alias(v, "detach")
-    told = layouts.TOLD.get(v.tape) if layouts.TOLD else None
-    if told is not None and v.slot in told:
-        layouts.TOLD.setdefault(out.tape, {})[out.slot] = told[v.slot]
+    told = layouts.TOLD.get(tape) if layouts.TOLD and tape is not None else None
+    if told is not None and slot in told and out.tape is not None:
+        layouts.TOLD.setdefault(out.tape, {})[out.slot] = told[slot]
     return out
 
 
