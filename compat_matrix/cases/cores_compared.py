@@ -153,3 +153,19 @@ def _(torch):
         thread.start()
         thread.join()
         yield f"{turn}", w.detach(), w.grad, w._version, laid.stride()
+
+
+@case("cores_compared.inference tensors turned outside of the mode")
+def _(torch):
+    for name, turn in _TURNS.items():
+        for how in ("alone", "with a view", "of a view"):
+            with torch.inference_mode():
+                w = torch.arange(6.0).view(2, 3) * 1
+                other = w.view(-1) if how == "with a view" else None
+                w = w.view(2, 3) if how == "of a view" else w
+            try:
+                turn(w)
+                yield f"{name} {how}", "turned"
+            except RuntimeError as e:
+                yield f"{name} {how}", str(e)
+            yield f"{name} {how} then", w, w.stride(), w.is_inference(), w.requires_grad, other

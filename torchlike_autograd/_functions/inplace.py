@@ -253,8 +253,18 @@ def _rearranged(t, link, key):
             _rearranged(part, link, key)
         t._tl_view.turned(t)
         return t
-    if is_inference(t) and not thread.state.inference:
-        raise errors.inference_written()
+    if not is_inference(t) or thread.state.inference:
+        return _turned(t, link, key)
+    state = thread.state
+    before, state.inference, state.grad = (state.inference, state.grad), True, INFERENCE
+    try:
+        _turned(t, link, key)  # refused, and turned nevertheless, as in torch
+    finally:
+        state.inference, state.grad = before
+    raise errors.inference_written()
+
+
+def _turned(t, link, key):
     old = t._tl_value()
     if t._tl_cell is None and levels.mapped(old) is not None:
         cell_of(t)  # the map gives the argument that `t` is an example of the same dims, and has to see the link
