@@ -1,6 +1,7 @@
 """Graphs that lead into transformations: hooks inside of them, passes after they have ended, passes of others through them."""
 
 import importlib
+import threading
 
 from compat_matrix.case import attempt, case
 
@@ -156,6 +157,51 @@ def _(torch):
                 yield f"{name}, {what}", [tuple(fw.unpack_dual(g)) for g in torch.autograd.grad(of.sum(), [x, d], retain_graph=True)]
             g, = torch.autograd.grad(y.sum(), x, create_graph=True)
             yield f"{name}, twice", (tuple(fw.unpack_dual(g)), tuple(fw.unpack_dual(torch.autograd.grad(g.sum(), x)[0])))
+
+
+@case("graphs_of_levels.leaves_looked_at")
+def _(torch):
+    """Hooks of a leaf see its whole gradient, once, where a pass comes to it by tangents that were unpacked in its level and by what they are of."""
+    fw = _forward_ad(torch)
+    seen = []
+    for undefined in (False, True):
+        w = torch.tensor([0.3, -0.7, 0.5], dtype=torch.float64, requires_grad=True)
+        w.register_hook(lambda g: seen.append(fw.unpack_dual(g).primal) or g.clamp(-0.5, 0.5))
+        w.register_post_accumulate_grad_hook(lambda p: seen.append(fw.unpack_dual(p.grad).primal))
+        node = w.view_as(w).grad_fn.next_functions[0][0]
+        node.register_prehook(lambda gs: seen.append(len(gs)))
+        with fw.dual_level():
+            u = (w * fw.make_dual(torch.arange(3.0, dtype=torch.float64), torch.ones(3, dtype=torch.float64))).tanh() * (1 if undefined else w)
+            ut = fw.unpack_dual(u).tangent
+            loss = (ut.sin() + u * ut * 3).sum()
+            yield f"{undefined}: asked for", fw.unpack_dual(torch.autograd.grad(loss, w, retain_graph=True)[0]).primal
+            loss.backward()
+        yield f"{undefined}: accumulated", w.grad
+    yield "seen", seen
+
+
+@case("graphs_of_levels.in_other_threads")
+def _(torch):
+    """What another thread makes of the graph of a level that has ended."""
+    fw, func = _forward_ad(torch), torch.func
+    x, t = torch.tensor([3.0, 4.0, 0.0], dtype=torch.float64, requires_grad=True), torch.ones(3, dtype=torch.float64)
+    with fw.dual_level():
+        d = fw.make_dual(x, t)
+        m, root = d.sin() * d, (d * d).sqrt().sum()
+    out = func.vmap(lambda v: v.sin() * v * x)(torch.eye(3, dtype=torch.float64))
+    found = []
+
+    def run():
+        with fw.dual_level():
+            e = fw.make_dual(t, t * 2)
+            found.extend(tuple(fw.unpack_dual(torch.autograd.grad((of * e).sum(), x, retain_graph=True)[0])) for of in (m, out))
+        found.append(torch.autograd.grad(root, x, retain_graph=True))
+        found.append(func.vmap(lambda v: torch.autograd.grad(out, x, v * out.detach(), retain_graph=True)[0])(torch.eye(3, dtype=torch.float64)))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    yield "found", found
 
 
 class Product:

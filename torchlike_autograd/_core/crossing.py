@@ -13,9 +13,9 @@ from .._ops.lift import DUAL, MAP, Move, MoveSpec, Through, levels_of
 from .._ops.registry import OPS
 from .._ops.spec import Pullback, spec_of
 from .behind import levels_behind, places_behind, top, type_at
-from .levels import Level, Reservation, move, primal, primal_ins, running
-from .nodes import Leaf
-from .record import GRAD, NOGRAD, record_op, slot_table, thread
+from .levels import NOTED, Level, Reservation, move, primal, primal_ins, running
+from .nodes import Leaf, observed, step_of
+from .record import GRAD, LOCK, NOGRAD, record_op, slot_table, thread
 
 
 def of_pass(levels, roots):
@@ -74,7 +74,8 @@ def left_behind(roots):
 
 
 def _keys(name):
-    return {key for found in thread.state.extra[name].values() for key in found}
+    with LOCK:
+        return {key for found in NOTED[name].values() for key in found}
 
 
 def clash(roots, targets):
@@ -83,7 +84,7 @@ def clash(roots, targets):
     In the second case the pass reads nothing but primals of what is older; NotImplementedError where that is not enough.
     """
     held, places = _keys("ended"), _places(roots)
-    suspects = {lv.key: lv for lv in running() if lv.id is not None and lv.key in held}
+    suspects = {lv.key: lv for lv in running() if lv.id is not None and lv.key in held and not _made_inside(targets, lv)}
     if not suspects:
         return None
     older, own = {}, set()
@@ -102,6 +103,15 @@ def clash(roots, targets):
             return lv, {key: lv.start}
         raise NotImplementedError("a backward pass inside of a transformation through the graph of another one that has ended, and through its own")
     return None
+
+
+def _made_inside(targets, lv):
+    """Whether all that is asked for was made after a level began, so that the pass stays there."""
+    if targets is None:
+        return False
+    here = running()
+    leaves = {leaf for r in here[here.index(lv) + 1:] if r.start >= lv.start for leaf in r.leaves}
+    return all(where in leaves if isinstance(where, Leaf) else (where[0].serial, where[1]) >= lv.start for where in targets)
 
 
 def _reaches(places, targets):
@@ -151,7 +161,7 @@ def moved_over(g, old, new):
 
 def unpacks_tangents(levels, roots):
     """Whether the graph of a pass inside of these levels, as types hold them, has tangents that were unpacked in one of them."""
-    return any("tangent" in _ways(_places(roots), key) for key in levels if key[2] == DUAL)
+    return any("tangent" in _ways(_places(roots), lv.key) for lv in running() if lv.unpacked and lv.key in levels)
 
 
 def unpacked_in(form, levels):
@@ -162,6 +172,14 @@ def unpacked_in(form, levels):
     if how == "gradient" and spec.level[2] == DUAL:
         raise NotImplementedError("a backward pass inside a dual level from a dual tensor through the gradient of a tangent that was unpacked there")
     return spec.level if how == "tangent" else None
+
+
+def refuse_hooks(places):
+    """The pass comes a second time to what is behind these places, where a hook would see a part of a gradient each time."""
+    for tape, slot in places_behind(places):
+        seen = observed(tape, step_of(tape, slot).first) if slot >= 0 and tape.extra else None
+        if seen is not None and (seen.hooks.get(slot) or slot in seen.retain or seen.prehooks or seen.posthooks):
+            raise NotImplementedError("a backward pass inside a dual level from a dual tensor through a tangent that was unpacked there, and through hooks")
 
 
 def beside_primal(g, key):

@@ -108,7 +108,7 @@ class DualView(View):
         """Give the parts of `new` to primal and tangent."""
         dual, was = levels.has_key(new, self.level), levels.has_key(t._tl_v, self.level)
         if dual:
-            p, x = (record_op(spec, [new], GRAD)[0] for spec in (levels.MoveSpec("primal", self.level, hidden=True), levels.MoveSpec("tangent", self.level)))
+            p, x = record_op(levels.MoveSpec("primal", self.level, hidden=True), [new], GRAD)[0], levels.tangent(new, self.level)
         else:
             p, x = new, _zeros(new)
         p = p if levels.primal_needs(new, self.level) else as_detached(p)

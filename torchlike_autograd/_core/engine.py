@@ -105,7 +105,7 @@ _ADD = spec_of(OPS["add.Tensor"], (), ("T", "T", "N"))
 def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True, arriving=None, mark=None):
     """Run a pass from `roots` [(coordinate, gradient Value)]; returns {coordinate: gradient Value} of the targets."""
     state = thread.state
-    again = crossing.clash(roots, targets) if state.extra.get("levels") and state.extra.get("ended") else None
+    again = crossing.clash(roots, targets) if state.extra.get("levels") and levels.NOTED["ended"] else None
     if again is not None and again[1] is None:
         if accumulate:
             raise NotImplementedError("a backward pass inside of a transformation through the graph of another one that has ended; use torch.autograd.grad")
@@ -123,7 +123,7 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
             p.levels, mark = crossing.of_pass(state.extra["levels"], roots), mark or belonging.mark()
         if again is not None:
             p.ended = again[1]
-        elif state.extra.get("left"):
+        elif levels.NOTED["left"]:
             p.ended = crossing.left_behind(roots)
             if p.ended:
                 p.levels = (p.levels or frozenset()) | p.ended.keys()
@@ -172,7 +172,9 @@ def _run_late(p):
         key = p.late[0][0]
         found, p.late = [x for x in p.late if x[0] == key], [x for x in p.late if x[0] != key]
         lv = next(lv for lv in levels.running() if lv.key == key)
-        with crossing.standing_in(lv, [place for _, place, _ in found if type(place) is tuple]) as other:
+        places = [place for _, place, _ in found if type(place) is tuple]
+        crossing.refuse_hooks(places)
+        with crossing.standing_in(lv, places) as other:
             sub = Pass(True, p.create_graph, p.targets, p.accumulate, p.inference)
             sub.levels, sub.ended, sub.mark, sub.held = (p.levels - {key}) | {other.key}, p.ended, p.mark, p.held
             for _, place, g in found:
@@ -180,7 +182,10 @@ def _run_late(p):
             _run_tapes(sub)
         p.late += sub.late
         for leaf, g in sub.arrived.items():
-            p.leaf(leaf, crossing.moved_over(crossing.without(g, (key,)), other, lv))
+            if g is None:
+                p.lose(leaf)
+            else:
+                p.leaf(leaf, crossing.moved_over(crossing.without(g, (key,)), other, lv))
         for where, g in sub.captured.items():
             g, old = crossing.moved_over(crossing.without(g, (key,)), other, lv), p.captured.get(where)
             p.captured[where] = g if old is None else p.add(old, g)

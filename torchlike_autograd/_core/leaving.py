@@ -50,8 +50,8 @@ def settled_plainly(p, tape, plan, places):
 
 
 def settle_arrived(p, places):
-    """Finish the leaves that had gradients from younger tapes and get no more."""
-    for leaf in [leaf for leaf in p.arrived if leaf not in places]:
+    """Finish the leaves that had gradients from younger tapes and get no more: none where tangents are pulled back late."""
+    for leaf in () if p.held is not None else [leaf for leaf in p.arrived if leaf not in places]:
         finish_leaf(p, leaf, p.arrived.pop(leaf))
 
 
@@ -63,7 +63,7 @@ def settle(p, leaf, slot, grads, places):
         p.lose(leaf)
     else:
         p.leaf(leaf, g)
-    if places[leaf] <= 0 and (leaf in p.arrived or leaf in p.sparse):
+    if places[leaf] <= 0 and p.held is None and (leaf in p.arrived or leaf in p.sparse):
         finish_leaf(p, leaf, p.arrived.pop(leaf, None))
 
 

@@ -13,7 +13,7 @@ from .._ops.lift import DUAL, MAP, Move, MoveSpec, levels_of, with_levels
 from .._ops.registry import OPS
 from .._ops.spec import LeveledAval, aval, spec_of
 from . import errors, parts
-from .record import GRAD, INFERENCE, NOGRAD, Value, data, record_alias, record_op, slot_table, thread
+from .record import GRAD, INFERENCE, LOCK, NOGRAD, Value, data, record_alias, record_op, slot_table, thread
 
 FUNCTIONALIZED = "functionalized"  # in a thread's extra: whether a function runs that `functionalize` was given
 OLD = "old"  # the randomness of a map of torch's older kind, which batches gradients: Functions run in it as they are
@@ -24,15 +24,16 @@ class Level:
     aliases: {(tape, slot): the Value from outside that it shows}, sources: {id of an argument that it made: the dual tensor whose memory that shows},
     mark: what walls.py knows it by; start: where the record was when it began; examples: {id of what a map gave its function: (the argument, its Value)},
     transform: a weak reference to the reverse-mode transformation whose level this is, arrived: [(an argument of a map, its dim, what stands for it inside,
-    its Value)], where functions of a program move them in."""
+    its Value)], where functions of a program move them in; unpacked: whether a tangent was, of a dual one."""
 
-    __slots__ = ("aliases", "arrived", "escaped", "examples", "id", "kind", "leaves", "mark", "randomness", "size", "sources", "start", "tapes", "transform")
+    __slots__ = ("aliases", "arrived", "escaped", "examples", "id", "kind", "leaves", "mark", "randomness", "size", "sources", "start", "tapes",
+                 "transform", "unpacked")
 
     def __init__(self, kind, size, randomness="error"):
         self.kind, self.size, self.randomness, self.id, self.leaves = kind, size, randomness, None, ()
         # The last two: weak references: Values with levels that a flush inside this one left, the tapes that it closed.
         self.aliases, self.sources, self.escaped, self.tapes, self.mark, self.examples = {}, {}, [], [], object(), {}
-        self.transform = self.arrived = None
+        self.transform, self.arrived, self.unpacked = None, None, False
 
     @property
     def key(self):
@@ -40,19 +41,17 @@ class Level:
         return (self.id, self.size, self.kind)
 
     def noted(self, name):
-        """Note in the thread, under a name, for passes that come later, that tapes hold what was recorded in it: {tape: keys of levels}."""
-        extra = thread.state.extra
-        found = extra.get(name)
-        if found is None:
-            found = extra[name] = weakref.WeakKeyDictionary()
-        for tape in (thread.state.tape, *self.tapes_left()):
-            found.setdefault(tape, set()).add(self.key)
+        """Note, under a name, for passes that come later, in whatever thread, that tapes hold what was recorded in it."""
+        with LOCK:
+            for tape in (thread.state.tape, *self.tapes_left()):
+                NOTED[name].setdefault(tape, set()).add(self.key)
 
     def tapes_left(self):
         """The tapes that a flush inside it closed, as far as they are there."""
         return [t for t in (r() for r in self.tapes) if t is not None]
 
 
+NOTED = {"ended": weakref.WeakKeyDictionary(), "left": weakref.WeakKeyDictionary()}  # {tape: keys of levels that have ended, of forward_ad alone}
 ENDED = weakref.WeakSet()  # leaves of reverse-mode levels that have ended
 
 
@@ -190,7 +189,16 @@ def move(how, level, values, dim=0, mode=None, hidden=False):
         v = _joined_from(values[0], level, how)
         if v is not None:
             return v
+        level.unpacked = level.unpacked or how == "tangent"
     return record_op(MoveSpec(how, level.key, dim, hidden), values, mode)[0]
+
+
+def tangent(v, key):
+    """That of a Value with a dual level, as types hold it, read behind the user's back."""
+    for level in running():
+        if level.key == key:
+            level.unpacked = True
+    return record_op(MoveSpec("tangent", key), [v], GRAD)[0]
 
 
 def dim_of(v, level):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
 from .._tensor import Tensor
-from . import dtypes, placed, record, walls
+from . import dtypes, levels, placed, record, walls
 from .arrivals import accumulate
 from .asked import outside_below
 from .backward import number_at, run_stage
@@ -157,7 +157,7 @@ def simple_grad(root, targets):
     """The SimpleGrad of gradients of one Value for others, all on this thread's open tape where nobody watches; None where the pass is not of that kind."""
     state, tape = thread.state, root.tape
     if (tape is not state.tape or not tape.open or root.leaf is not None or tape.extra or tape.contexts or numbered[0] or record.IMMEDIATE[0]
-            or state.anomaly is not None or state.inference or state.extra.get("levels") or state.extra.get("left")
+            or state.anomaly is not None or state.inference or state.extra.get("levels") or tape in levels.NOTED["left"]
             or state.extra.get("pass") is not None or walls.on(tape, None)):
         return None
     slots = _slots(tape, root.slot, targets)

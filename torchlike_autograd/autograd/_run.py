@@ -34,7 +34,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         v = tensors._tl_v if tensors._tl_cell is None else tensors._tl_value()
         if v.needs and not v.aval.ndim and v.tape is not None and v.leaf is None and not levels.running() and not log.isEnabledFor(DEBUG):
             state = thread.state
-            plain = state.anomaly is None and not state.inference and not state.extra.get("left") and not walls.on(v.tape, None)
+            plain = state.anomaly is None and not state.inference and v.tape not in levels.NOTED["left"] and not walls.on(v.tape, None)
             if plain and (run_simple(v) if threads[0] == 1 else _one_at_a_time(v)):
                 return
             _watch(tensors, v)
