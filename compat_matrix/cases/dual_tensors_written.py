@@ -164,3 +164,20 @@ def _(torch):
                     yield f"{turn}, {part}, {made}: unpacked", attempt(lambda: _pair(fw, fw.unpack_dual(d).primal * fw.unpack_dual(d).tangent))
                     yield f"{turn}, {part}, {made}: gradient", _pair(fw, torch.autograd.grad((v * v).sum() + before.sum(), x)[0])
                 yield f"{turn}, {part}, {made}: outside", (d, before)
+    for turn, f in turns.items():
+        with fw.dual_level():
+            x, t = new(2, 2), new(2, 2) * 10
+            d = fw.make_dual(x, t)
+            before = d[1], d[:, 1]
+            with torch.no_grad():
+                f(d)
+            yield f"{turn}: views made before", [_pair(fw, v) for v in before]
+            before[0].mul_(2)
+            fw.unpack_dual(before[1]).primal.mul_(3)
+            yield f"{turn}: written through them", [_pair(fw, v) for v in (d, *before)]
+            f(x)
+        yield f"{turn}: after the level", (x, t, d, *before)
+    with fw.dual_level():
+        d = fw.make_dual(new(2, 2), new(2, 2).requires_grad_())
+        yield "a tangent that is a leaf", attempt(lambda: d.t_())
+    yield "a tangent that is a leaf: used on", d * 2 if d[0, 1] == 2 else d.mT * 2

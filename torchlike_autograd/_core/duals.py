@@ -62,15 +62,21 @@ class DualView(View):
         of_source = self.source._base
         return self.source if of_source is None and self.made else of_source
 
-    def parts_of(self):
-        """The tensors that a turn of the dual tensor in place turns."""
-        return self.shown, self.tangent
-
-    def turned(self, t):
-        """They were turned: views that were made before go on showing what they showed."""
-        chain = () if self.shown._tl_view is None else self.shown._tl_view.chain
-        t._tl_view = DualView(self.level, self.source, self.tangent, self.made, chain, self.old, self.shown)
+    def turned(self, t, turn):
+        """Turn the parts of a dual tensor in place; views that were made before go on showing what they showed."""
+        parts = self.shown, self.tangent
+        for part in parts:
+            dispatch.check_inplace(part)
+        grad, thread.state.grad = thread.state.grad, True  # these views are nobody's who could have made them without
+        try:
+            self.shown, self.tangent = map(_view_of, parts)
+        finally:
+            thread.state.grad = grad
+        shown, tangent = map(turn, parts)
+        chain = () if shown._tl_view is None else shown._tl_view.chain
+        t._tl_view = DualView(self.level, self.source, tangent, self.made, chain, self.old, shown)
         t._tl_view.read(t)
+        return t
 
     def read(self, t):
         """The Value of the dual tensor now."""
@@ -128,7 +134,7 @@ class DualView(View):
 
     def primal(self):
         """The primal as a tensor over its memory, whose history goes on where it is written to."""
-        return _view_of(self.shown if self.is_turned else self.source) if self.made else self.source
+        return self.source if self.shown is self.source else _view_of(self.shown)
 
 
 def _view_of(t):
@@ -233,7 +239,7 @@ def unpacked(t, level):
         return aliased(view.primal(), _of(t, level)), view.tangent
     base = None if view is None else view.base
     if base is not None and type(base._tl_view) is DualView:
-        own = base._tl_view
+        own = view.under if type(view.under) is DualView else base._tl_view  # as the dual tensor was, if it was turned since
         links = view.chain[len(own.chain):] if view.under is own else view.chain
         return aliased(_through(own.primal(), links), _of(t, level)), _tangent_of(t, own, links)
     v = t._tl_value()

@@ -249,10 +249,7 @@ def _rearranged(t, link, key):
     """Turn `t` into a view of itself: link is the spec of the view, key the operator whose node torch gives it."""
     check_inplace(t)
     if t._tl_view is not None and t._tl_view.of_two:
-        for part in t._tl_view.parts_of():
-            _rearranged(part, link, key)
-        t._tl_view.turned(t)
-        return t
+        return t._tl_view.turned(t, lambda part: _rearranged(part, link, key))
     if not is_inference(t) or thread.state.inference:
         return _turned(t, link, key)
     state = thread.state
