@@ -251,3 +251,27 @@ def _(torch):
         yield f"jvp of {name}", func.jvp(f, (x,), (x.cos(),))
         yield f"jacfwd of {name}", func.jacfwd(f)(x)
         yield f"grad of {name}", func.grad(lambda z: f(z).sum())(x)
+
+
+@case("graphs_of_levels.nodes_run_twice")
+def _(torch):
+    """What keeps values of its own in a pass that comes to it by tangents that were unpacked in its level and by what they are of."""
+    fw, checkpoint = _forward_ad(torch), importlib.import_module(f"{torch.__name__}.utils.checkpoint").checkpoint
+
+    class Own(torch.autograd.Function):
+        forward, setup_context, backward, jvp = map(staticmethod, (Product.forward, Product.setup_context, Product.backward, Product.jvp))
+
+    ways = {"Function": lambda w, d: Own.apply(w.sin(), d), "checkpoint": lambda w, d: checkpoint(lambda w: (w * d).tanh(), w, use_reentrant=False)}
+    for name, f in ways.items():
+        for inner in (False, True):
+            w = torch.tensor([0.3, -0.7, 0.5], dtype=torch.float64, requires_grad=True)
+            with fw.dual_level():
+                m = w * 2
+                u = f(m, fw.make_dual(torch.arange(1.0, 4.0, dtype=torch.float64), torch.ones(3, dtype=torch.float64)))
+                ut = fw.unpack_dual(u).tangent
+                loss = (ut.sin() + u * ut).sum()
+                yield f"{name}: asked for", [fw.unpack_dual(g).primal for g in torch.autograd.grad(loss, [w, m], retain_graph=True)]
+                loss.backward(retain_graph=True, inputs=[w, m] if inner else None)
+                loss.backward(inputs=[w, m] if inner else None)
+                yield f"{name}: let go of", "raised" in attempt(loss.backward)
+                yield f"{name}: accumulated", [fw.unpack_dual(t.grad).primal for t in (w, m)[:inner + 1]]

@@ -176,16 +176,15 @@ def run_node(p, tape, item, grads):
         if seen is not None and seen.posthooks:  # a target whose `.grad` is filled runs, and its gradients go nowhere
             outs, edges = (nodes.of_node(step, outs), None) if ctx is None else (ctx._tl_per_output(outs), ctx._tl_edge_places())
             posthooks(step, seen, range(len(full)), full, outs, edges)
-        if ctx is not None and not p.keep_graph:
-            ctx._tl_let_go()
+        if ctx is not None:
+            p.let_go(ctx._tl_let_go)
         return True
     if ctx is not None:
         full = ctx._tl_run_backward(outs, p, wanted)
         seen = observed(tape, step.first)
         if seen is not None and seen.posthooks:
             full = posthooks(step, seen, range(len(full)), full, () if late else ctx._tl_per_output(outs), ctx._tl_edge_places())
-        if not p.keep_graph:
-            ctx._tl_let_go()
+        p.let_go(ctx._tl_let_go)
         ins = [full[i] for i in wanted]
     else:
         check_saved(tape, saved)

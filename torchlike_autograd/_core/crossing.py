@@ -178,7 +178,7 @@ def refuse_hooks(places):
     """The pass comes a second time to what is behind these places, where a hook would see a part of a gradient each time."""
     for tape, slot in places_behind(places):
         seen = observed(tape, step_of(tape, slot).first) if slot >= 0 and tape.extra else None
-        if seen is not None and (seen.hooks.get(slot) or slot in seen.retain or seen.prehooks or seen.posthooks):
+        if seen is not None and (seen.hooks.get(slot) or seen.prehooks or seen.posthooks):
             raise NotImplementedError("a backward pass inside a dual level from a dual tensor through a tangent that was unpacked there, and through hooks")
 
 
@@ -186,6 +186,11 @@ def beside_primal(g, key):
     """A gradient of a tangent as that of the dual number, of which a level is known as types hold it."""
     zero = record_op(_ZERO, [g], NOGRAD)[0]
     return record_op(MoveSpec("join", key, hidden=True), [zero, g], GRAD)[0]
+
+
+def handed_back(key, other, lv, g):
+    """A gradient of a dual number, of which a level is known as types hold it, as that of its primal; where another level stood in for one, in that one."""
+    return moved_over(without(g, (key,)), other, lv)
 
 
 _ZERO = spec_of(OPS["_zero_"], (), ("T",))

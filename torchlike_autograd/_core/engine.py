@@ -8,6 +8,7 @@ have a graph of their own.
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 from .._ops.registry import OPS
 from .._ops.spec import spec_of
@@ -33,7 +34,7 @@ class Pass:
 
     __slots__ = (
         "accumulate", "arrived", "arriving", "callbacks", "captured", "create_graph", "depth", "ended", "frontier", "held", "inference", "keep_graph", "late",
-        "levels", "mark", "now", "number", "partial", "roots", "sparse", "targets", "undefined", "useful")
+        "levels", "mark", "moved", "now", "number", "partial", "roots", "sparse", "targets", "undefined", "useful")
 
     def __init__(self, keep_graph, create_graph, targets, accumulate, inference=False):
         self.keep_graph, self.create_graph = keep_graph, create_graph and not inference
@@ -55,7 +56,8 @@ class Pass:
         self.levels = None  # the levels that the pass runs inside, as types hold them
         self.ended = None  # {an ended dual level, as types hold it, of which it reads primals alone: where a running one began that is called so, or None}
         self.late = []  # (key of a dual level, place of a dual number of it, gradient of its tangent): where the pass comes to a tangent that was unpacked
-        self.held = None  # where it comes to such: (tape, nodes) that are let go of when these have been pulled back
+        self.held = None  # where it comes to such: [(function, arguments)] that let go of what nodes keep, when these have been pulled back
+        self.moved = None  # of a pass over these: what makes a gradient one of the pass that it is a part of
         self.mark = None  # of the reverse-mode level whose pass it is, see walls.py
 
     def give(self, where, g):
@@ -79,6 +81,13 @@ class Pass:
 
     def add(self, a, b):
         return self.made(record_op(_ADD, (a, b), GRAD if self.create_graph else NOGRAD))[0]
+
+    def let_go(self, function, *args):
+        """Call a function that lets go of what nodes keep, unless the graph is kept; after all where the pass comes to them again."""
+        if self.held is not None:
+            self.held.append((function, args))
+        elif not self.keep_graph:
+            function(*args)
 
     def made(self, values):
         """Gradients that the pass has computed."""
@@ -177,21 +186,25 @@ def _run_late(p):
         with crossing.standing_in(lv, places) as other:
             sub = Pass(True, p.create_graph, p.targets, p.accumulate, p.inference)
             sub.levels, sub.ended, sub.mark, sub.held = (p.levels - {key}) | {other.key}, p.ended, p.mark, p.held
+            sub.moved = partial(crossing.handed_back, key, other, lv)
+            sub.number, sub.callbacks, sub.depth, sub.partial = next(_numbers), p.callbacks, p.depth, p.partial
+            thread.state.extra["pass"] = sub  # what is computed anew for a pass, as checkpoints are, is for this one too
             for _, place, g in found:
                 sub.give(place, crossing.beside_primal(crossing.moved_over(g, lv, other), key))
             _run_tapes(sub)
+            thread.state.extra["pass"] = p
         p.late += sub.late
         for leaf, g in sub.arrived.items():
             if g is None:
                 p.lose(leaf)
             else:
-                p.leaf(leaf, crossing.moved_over(crossing.without(g, (key,)), other, lv))
+                p.leaf(leaf, sub.moved(g))
         for where, g in sub.captured.items():
-            g, old = crossing.moved_over(crossing.without(g, (key,)), other, lv), p.captured.get(where)
+            g, old = sub.moved(g), p.captured.get(where)
             p.captured[where] = g if old is None else p.add(old, g)
     if not p.keep_graph:
-        for tape, saving in p.held:
-            free(tape, saving)
+        for function, args in p.held:
+            function(*args)
 
 
 def _plainly(p):
@@ -220,10 +233,7 @@ def run_tape(p, tape, grads):
 
 def _pass_on(p, tape, saving, grads):
     """Free what a tape kept, and hand on the gradients that leave it."""
-    if p.held is not None:
-        p.held.append((tape, saving))
-    elif not p.keep_graph:
-        free(tape, saving)  # not before: a hook that looks runs the tape, and the rest of the pass reads what it kept
+    p.let_go(free, tape, saving)  # not before: a hook that looks runs the tape, and the rest of the pass reads what it kept
     if p.targets is None:
         if native is None or not native.leave(tape, grads, p.arrived):
             leave(p, tape, grads)

@@ -132,7 +132,7 @@ def _legacy(v):
 
 
 def retain(t, g, p):
-    leaf, g = t._tl_leaf_point(), levels.outside(g)
+    leaf, g = t._tl_leaf_point(), levels.outside(g) if p.moved is None else p.moved(g)
     if g.needs and not p.create_graph:
         g = as_detached(g)  # a gradient that was given may need one itself
     if p.create_graph and g.needs and leaf.grad is None:

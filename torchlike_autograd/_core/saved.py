@@ -153,9 +153,8 @@ def unpacking(p, tape, step, wanted, outs):
     for i in pull.keep:
         s = step.ins[i]
         ins.append(number_at(tape, s) if type(s) is tuple else values[("in", i)] if ("in", i) in values else value_at(tape, s))
-    if not p.keep_graph:
-        for packed in saved.values():
-            packed.release()
+    for packed in saved.values():
+        p.let_go(packed.release)
     return pull, [outs[i] for i in given], [*ins, *(values[("out", k)] for k in pull.own)]
 
 
