@@ -270,8 +270,8 @@ def _(torch):
                 u = f(m, fw.make_dual(torch.arange(1.0, 4.0, dtype=torch.float64), torch.ones(3, dtype=torch.float64)))
                 ut = fw.unpack_dual(u).tangent
                 loss = (ut.sin() + u * ut).sum()
-                yield f"{name}: asked for", [fw.unpack_dual(g).primal for g in torch.autograd.grad(loss, [w, m], retain_graph=True)]
+                yield f"{name}, {inner}: asked for", [fw.unpack_dual(g).primal for g in torch.autograd.grad(loss, [w, m], retain_graph=True)]
                 loss.backward(retain_graph=True, inputs=[w, m] if inner else None)
                 loss.backward(inputs=[w, m] if inner else None)
-                yield f"{name}: let go of", "raised" in attempt(loss.backward)
-                yield f"{name}: accumulated", [fw.unpack_dual(t.grad).primal for t in (w, m)[:inner + 1]]
+                yield f"{name}, {inner}: let go of", "raised" in attempt(loss.backward)
+                yield f"{name}, {inner}: accumulated", [fw.unpack_dual(t.grad).primal for t in (w, m)[:inner + 1]]
