@@ -204,6 +204,22 @@ def _(torch):
     yield "found", found
 
 
+@case("graphs_of_levels.tangents_by_results")
+def _(torch):
+    """Gradients of an unpacked tangent by dual tensors that it was computed from, and by the one that it is of."""
+    fw = _forward_ad(torch)
+    x, v = torch.tensor([0.3, -0.7], dtype=torch.float64, requires_grad=True), torch.tensor([1.0, 2.0], dtype=torch.float64)
+    for name, f in {"sin": torch.sin, "product": lambda d: d * d, "tanh": torch.tanh, "exp": torch.exp}.items():
+        with fw.dual_level():
+            d = fw.make_dual(x, v)
+            u = f(d)
+            w = u * u
+            for what, t in {"alone": u, "squared": w}.items():
+                found = torch.autograd.grad(fw.unpack_dual(t).tangent.sum(), [d, x, u], allow_unused=True, retain_graph=True)
+                yield f"{name}, {what}: arguments", [fw.unpack_dual(g).primal for g in found[:2]]
+                yield f"{name}, {what}: result", torch.zeros((), dtype=torch.float64) if found[2] is None else fw.unpack_dual(found[2]).primal.sum()
+
+
 class Product:
     """With a rule of its own for maps."""
 

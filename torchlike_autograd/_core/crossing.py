@@ -15,7 +15,7 @@ from .._ops.spec import Pullback, spec_of
 from .behind import levels_behind, places_behind, top, type_at
 from .levels import NOTED, Level, Reservation, move, primal, primal_ins, running
 from .nodes import Leaf, observed, step_of
-from .record import GRAD, LOCK, NOGRAD, record_op, slot_table, thread
+from .record import GRAD, LOCK, NOGRAD, Value, record_op, slot_table, thread
 
 
 def of_pass(levels, roots):
@@ -180,6 +180,12 @@ def refuse_hooks(places):
         seen = observed(tape, step_of(tape, slot).first) if slot >= 0 and tape.extra else None
         if seen is not None and (seen.hooks.get(slot) or seen.prehooks or seen.posthooks):
             raise NotImplementedError("a backward pass inside a dual level from a dual tensor through a tangent that was unpacked there, and through hooks")
+
+
+def outside(captured, active):
+    """Gradients that arrived, those of dual numbers without that of the tangent where the pass is not inside of their level (`active`: those that it is)."""
+    keys = {lv.key for lv in running() if lv.kind == DUAL}.difference(active or ())
+    return {where: without(g, keys) if isinstance(g, Value) else g for where, g in captured.items()} if keys else captured
 
 
 def beside_primal(g, key):
