@@ -86,7 +86,7 @@ def _run_in_levels(p, tape, stage, cots):
 
 def _record_calls(p, tape, stage, cots):
     """A stage recorded call by call."""
-    if native is not None and tape not in written_views.NOTED:
+    if native is not None and not written_views.on(tape):
         return native.run_stage(stage, tape, cots)
     return stage.run(lambda s: value_at(tape, s), lambda t: number_at(tape, t), cots, _record_pull, p.add)
 
@@ -110,7 +110,7 @@ def _record_stage(tape, stage, cots):
 
 def value_at(tape, slot):
     """The Value of a forward slot, with its place in the graph."""
-    if tape in written_views.NOTED and (v := written_views.shown_at(tape, slot)) is not None:
+    if written_views.noted[0] and (v := written_views.shown_at(tape, slot)) is not None:
         return v
     if tape.open:
         return tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]

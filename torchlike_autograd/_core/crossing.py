@@ -13,6 +13,7 @@ from .._ops.lift import DUAL, MAP, Move, MoveSpec, Through, levels_of
 from .._ops.registry import OPS
 from .._ops.spec import Pullback, spec_of
 from .behind import levels_behind, places_behind, top, type_at
+from .leaving import leaf_at
 from .levels import NOTED, Level, Reservation, move, primal, primal_ins, running
 from .nodes import Leaf, observed, step_of
 from .record import GRAD, LOCK, NOGRAD, Value, record_op, slot_table, thread
@@ -116,13 +117,7 @@ def _made_inside(targets, lv):
 
 def _reaches(places, targets):
     """Whether a pass goes on from some places to what is asked for; targets None: to all leaves."""
-    return targets is None or any(_is_target(at, targets) for at in places_behind(places))
-
-
-def _is_target(at, targets):
-    tape, slot = at
-    leaf = tape.leaves.get(slot) if slot >= 0 else tape.inputs[-slot - 1].leaf if tape.open else tape.edges[-slot - 1]
-    return at in targets or (isinstance(leaf, Leaf) and leaf in targets)
+    return targets is None or any(at in targets or leaf_at(*at) in targets for at in places_behind(places))
 
 
 def apart(lv, roots, run):
@@ -182,7 +177,7 @@ def refuse_hooks(places):
             raise NotImplementedError("a backward pass inside a dual level from a dual tensor through a tangent that was unpacked there, and through hooks")
 
 
-def outside(captured, active):
+def primals_of(captured, active):
     """Gradients that arrived, those of dual numbers without that of the tangent where the pass is not inside of their level (`active`: those that it is)."""
     keys = {lv.key for lv in running() if lv.kind == DUAL}.difference(active or ())
     return {where: without(g, keys) if isinstance(g, Value) else g for where, g in captured.items()} if keys else captured

@@ -164,7 +164,7 @@ def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True,
         state.extra["pass"] = outer_pass
         if room is not None:
             put_back_room(room)
-    return crossing.outside(p.captured, p.levels) if state.extra.get("levels") else p.captured
+    return crossing.primals_of(p.captured, p.levels) if state.extra.get("levels") else p.captured
 
 
 def _run_tapes(p):

@@ -178,7 +178,7 @@ def _slot(step, place):
 
 def in_graph(tape, slot, v):
     """The contents of `v` in the place of a slot in the graph."""
-    if tape in written_views.NOTED and (w := written_views.shown_at(tape, slot)) is not None:
+    if written_views.noted[0] and (w := written_views.shown_at(tape, slot)) is not None:
         return with_history(v, w)
     if tape.open:
         w = tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]

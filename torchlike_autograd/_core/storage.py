@@ -240,9 +240,7 @@ def _same_history(t, v, b):
 
 def lead_nowhere(t):
     """Make a view of what requires grad, made under no_grad, require grad without an edge, as torch has it; one of an inference tensor does not."""
-    view = t._tl_view.base._tl_view
-    base = view.shown_base if view is not None and view.of_two else None
-    if t._tl_counter.inference or (base is not None and not history(base).needs):
+    if t._tl_counter.inference or not history(t._tl_view.shown_base).needs:
         return
     seen = t._tl_v.seen
     t._tl_v = as_leaf(t._tl_v, Nowhere(t))

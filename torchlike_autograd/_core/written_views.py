@@ -10,21 +10,29 @@ import weakref
 
 from .storage import history
 
-NOTED = weakref.WeakKeyDictionary()  # tape -> {slot: (weak reference to the view, its version)}
+_NOTED = weakref.WeakKeyDictionary()  # tape -> {slot: (weak reference to the view, its version)}
+
+noted = [False]  # whether there ever was one: whoever reads values of tapes asks
 
 
 def note(t, v):
     """Note that `v` has just been written through the view `t`."""
-    NOTED.setdefault(v.tape, {})[v.slot] = weakref.ref(t), t._tl_counter.n
+    noted[0] = True
+    _NOTED.setdefault(v.tape, {})[v.slot] = weakref.ref(t), t._tl_counter.n
+
+
+def on(tape):
+    """Whether there is one on a tape."""
+    return noted[0] and tape in _NOTED
 
 
 def shown_at(tape, slot):
-    """The Value, with its place in the graph, of the view through which the result in a slot was written; None where there is none any more."""
-    t, version = NOTED[tape].get(slot, _NOTHING)
+    """The Value, with its place in the graph, of the view through which the result in a slot was written; None where there is none, or none any more."""
+    t, version = _NOTED.get(tape, {}).get(slot, _NOTHING)
     t = t()
     return None if t is None or t._tl_counter.n != version else history(t)
 
 
 _NOTHING = (lambda: None), 0
 
-__all__ = ["NOTED", "note", "shown_at"]
+__all__ = ["note", "noted", "on", "shown_at"]

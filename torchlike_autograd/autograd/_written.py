@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .._core import errors, levels, parts
+from .._core import levels, parts
+from .._core.dispatch import check_inplace
 from .._core.record import thread
 from .._core.saying import warn
-from .._core.storage import peek, view_error
 from .._tensor import Tensor
 from .graph import increment_version
 
@@ -29,7 +29,7 @@ def _check_dirty(ctx, before, outputs, several):
         if several and d._is_view():
             raise RuntimeError(_VIEW_AND_MORE)
         if thread.state.grad and v.needs:
-            _check_view(d)
+            check_inplace(d)
         if not any(d is o for o in outputs) or (ctx._forward_cls.generate_vmap_rule and _mapped(v)):  # a generated rule returns tensors of its own
             raise RuntimeError(
                 "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified inplace must all be outputs "
@@ -46,16 +46,6 @@ def _mapped(v):
 
 _NOT_GIVEN = ("ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "
               "ctx.mark_dirty().")
-
-
-def _check_view(d):
-    if d._tl_view is not None and d._tl_view.of_two:
-        d = d._tl_view.primal()
-    base = d._tl_view.base if d._tl_view is not None else None
-    if base is not None and d._tl_view.creation != "default":
-        raise view_error(d, False)
-    if base is not None and (peek(base).leaf is not None or not peek(base).needs):
-        raise errors.leaf_view_inplace()
 
 
 _VIEW_AND_MORE = (
