@@ -13,7 +13,7 @@ LAYERS = [
      "_core/written_views"),
     ("_tensor", "_tensor_members", "_tensor_values", "_core/printing", "_core/versions"),
     ("_core/autocasting", "_core/dispatch", "_core/bind", "_core/composite", "_core/publish", "_core/operators", "_core/indexing", "_core/engine",
-     "_core/backward", "_core/crossing", "_core/hooks", "_core/leaving", "_core/walk", "_core/saved", "_core/spread", "_core/through",
+     "_core/backward", "_core/copy_slices", "_core/crossing", "_core/hooks", "_core/leaving", "_core/walk", "_core/saved", "_core/spread", "_core/through",
      "_core/timeline", "_core/watch", "_core/listening", "_core/overloads"),
     ("_functions/", "_logging/", "autograd/", "random", "utils/"),
     ("_C/", "__config__", "_checks", "__future__", "_classes", "_custom_op/", "_custom_ops", "_settings", "_decomp/",

@@ -85,11 +85,11 @@ class Anomaly:
         finally:
             self.running = outer
 
-    def look(self, tape, step, wanted, ins):
-        """Raise where a gradient that a node sends on has a NaN."""
+    def look(self, tape, step, wanted, ins, places=None):
+        """Raise where a gradient that a node sends on has a NaN; places: the output numbers of the node, where these are what `wanted` says."""
         if not self.check_nan:
             return
-        places = list(edge_indices(step))
+        places = list(edge_indices(step)) if places is None else places
         for i, v in sorted(zip(wanted, ins)):
             if v is None:
                 continue

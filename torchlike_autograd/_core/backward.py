@@ -6,11 +6,12 @@ Both are recorded: a stage over what is still pending reads the slots of the sam
 from __future__ import annotations
 
 from .._ops.lift import pullback
-from . import crossing, errors, nodes, sparse_gradients, spread, written_views
+from . import copy_slices, crossing, errors, nodes, sparse_gradients, spread, written_views
 from .hooks import posthooks, prehooks, tensor_hooks
-from .leaving import end_of, leaf_at
+from .leaving import arrive, end_of, leaf_at
 from .nodes import Leaf, changes, observed
 from .plan import stage_form
+from .program import release_kept
 from .record import GRAD, LOCK, NOGRAD, Step, Value, follow, new_prefix, record_op, slot_table, thread
 from .refusals import look
 from .sparse_gradients import SparseValue
@@ -151,10 +152,34 @@ def _record_pull(form, gs, ins):
     return [g if i is None else gs[i] for i, g in zip(passes, made)]
 
 
+def free(tape, saving):
+    """Let go of what nodes keep."""
+    _free_structure(tape, saving)
+    tape.freed |= saving
+    if not tape.open:
+        release_kept(tape)
+
+
+def _free_structure(tape, saving):
+    """Releasing saved values is part of what is recorded: a later flush of this tape keeps nothing for these nodes."""
+    if not tape.open or not saving:
+        return
+    prefix = tape.prefix
+    label = ("frees", saving)
+    nxt = prefix.next.get(label)
+    if nxt is None:
+        step = Step("leaf", None, (), NOGRAD, (), (), prefix.size)
+        nxt = prefix.next[label] = new_prefix(prefix, step, 0, 0, 0, 0)
+        nxt.frees |= saving
+    tape.prefix = nxt
+
+
 # Visible nodes
 
 def run_node(p, tape, item, grads):
-    """A step with hooks on it, a captured non-leaf, or a custom Function; False where a wanted gradient did not come."""
+    """A step with hooks on it, a captured non-leaf, or a custom Function; False where a wanted gradient did not come.
+
+    Where the node inside of a write to a view has run too: the slots that both were to send gradients to."""
     _, step, wanted, given, saved = item
     ctx = tape.contexts[step.first] if step.kind == "function" else None
     p.now = (tape, step.first)
@@ -190,11 +215,42 @@ def run_node(p, tape, item, grads):
         check_saved(tape, saved)
         ins = run_pull(p, tape, step, wanted, outs)
         if seen is not None and seen.posthooks:
-            ins = posthooks(step, seen, wanted, ins, () if late else nodes.of_node(step, outs))
+            outs = () if late else nodes.of_node(step, outs)
+            inner = None if late else copy_slices.inside(p, tape, step)
+            if inner is not None:
+                return _run_both(p, tape, item, inner, ins, outs, grads)
+            ins = posthooks(step, seen, wanted, ins, outs)
     if thread.state.anomaly is not None:
         thread.state.anomaly.look(tape, step, wanted, ins)
     _spread(p, step, wanted, ins, grads)
     return all(step.ins[i] in grads for i in wanted) if given else not any(step.ins[i] in grads for i in wanted)
+
+
+def _run_both(p, tape, item, inner, given, outs, grads):
+    """The rest of a write to a view with hooks after it, see copy_slices.py."""
+    def run_inside(g):
+        if inner.ctx is not None:
+            full = inner.ctx._tl_run_backward([g], p, inner.wanted)
+            p.let_go(inner.ctx._tl_let_go)
+            return dict(enumerate(full))
+        check_saved(inner.tape, inner.saved)
+        made = run_pull(p, inner.tape, inner.step, inner.wanted, [g])
+        if inner.tape is not tape and inner.saved is not None:
+            p.let_go(free, inner.tape, inner.saved.saving)
+        return dict(zip(inner.wanted, made))
+
+    sent = copy_slices.run(p, tape, item, inner, given, outs, run_inside, [number_at(tape, t) for t in item[1].ins[2:]])
+    if thread.state.anomaly is not None:
+        numbers = [n for n, *_ in sent]
+        thread.state.anomaly.look(tape, item[1], numbers, [g for *_, g in sent], range(1 + max(numbers, default=0)))
+    for _, where, slot, g in sent:
+        if where is tape:
+            _give(p, slot, g, grads)
+        elif g is None:
+            p.lose(end_of(where, slot))
+        else:
+            arrive(p, where, slot, g)
+    return frozenset([slot for _, where, slot, _ in sent if where is tape])
 
 
 def _capture(p, tape, step, outs):
@@ -207,12 +263,16 @@ def _capture(p, tape, step, outs):
 def _spread(p, step, wanted, ins, grads):
     """Add what a node gives to the gradients of its inputs."""
     for i, g in zip(wanted, ins):
-        if type(g) is SparseValue:
-            p.sparse.setdefault(g.leaf, []).append(g)
-        elif g is not None:
-            slot = step.ins[i]
-            old = grads.get(slot)
-            grads[slot] = g if old is None else p.add(old, g)
+        _give(p, step.ins[i], g, grads)
+
+
+def _give(p, slot, g, grads):
+    """Add a gradient (None: none) to those of a slot."""
+    if type(g) is SparseValue:
+        p.sparse.setdefault(g.leaf, []).append(g)
+    elif g is not None:
+        old = grads.get(slot)
+        grads[slot] = g if old is None else p.add(old, g)
 
 
 def run_watched(p, tape, item, grads, seen, looked):

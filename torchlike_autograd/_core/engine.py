@@ -15,12 +15,12 @@ from .._ops.spec import spec_of
 from . import belonging, crossing, levels, placed, record
 from .arrivals import AS_IT_COMES
 from .asked import age, mark_useful, next_tape
+from .backward import free
 from .hooks import modes_of, put_back
 from .leaving import arrive, finish_leaf, leaf_at, leave
 from .nodes import Leaf, LeafOfPairs, Nowhere, numbered
 from .passes import more_room, put_back_room
-from .program import release_kept
-from .record import GRAD, INFERENCE, LOCK, NOGRAD, Step, new_prefix, record_op, thread
+from .record import GRAD, INFERENCE, LOCK, NOGRAD, record_op, thread
 from .sparse_gradients import SparseValue
 from .speed import native
 from .walk import Walk
@@ -240,28 +240,6 @@ def _pass_on(p, tape, saving, grads):
     else:
         for slot, g in grads.items():
             arrive(p, tape, slot, g)
-
-
-def free(tape, saving):
-    """Let go of what nodes keep."""
-    _free_structure(tape, saving)
-    tape.freed |= saving
-    if not tape.open:
-        release_kept(tape)
-
-
-def _free_structure(tape, saving):
-    """Releasing saved values is part of what is recorded: a later flush of this tape keeps nothing for these nodes."""
-    if not tape.open or not saving:
-        return
-    prefix = tape.prefix
-    label = ("frees", saving)
-    nxt = prefix.next.get(label)
-    if nxt is None:
-        step = Step("leaf", None, (), NOGRAD, (), (), prefix.size)
-        nxt = prefix.next[label] = new_prefix(prefix, step, 0, 0, 0, 0)
-        nxt.frees |= saving
-    tape.prefix = nxt
 
 
 __all__ = ["Pass", "free", "run_backward"]

@@ -138,9 +138,7 @@ def _build(prefix, roots, targets, cuts, lost=()):
             if found is not None:
                 saving.add(first)
             if found is not None and (given or first not in unread):
-                again = rewritten(prefix) if later else ()
-                inputs, own = found if not step.packed else ((), ())
-                saves = first, [s for i in inputs if type(s := ins[i]) is not tuple and s not in again], [first + i for i in own]
+                saves = _saves(prefix, step, found, later)
                 kept.update(saves[1])
                 results.update(saves[2])
         if visible and _only_watched(step, wanted, given, cuts):
@@ -157,6 +155,23 @@ def _build(prefix, roots, targets, cuts, lost=()):
             builder.complete(slot, cuts)
     lost_ends = [s for s in gone if s < 0 or table[s][0].mode == LEAF or table[s][0].kind == "leaf"]
     return Plan(builder.finish(), builder.first, builder.targets, tuple(lost_ends), saving, kept, results, [s.first for s, w, _ in order if w], table)
+
+
+def _saves(prefix, step, found, later):
+    """(first slot, slots of inputs, slots of results) of a node that keeps `found`; later: it computes gradients."""
+    again = rewritten(prefix) if later else ()
+    inputs, own = found if not step.packed else ((), ())
+    return step.first, [s for i in inputs if type(s := step.ins[i]) is not tuple and s not in again], [step.first + i for i in own]
+
+
+def visit_of(prefix, step, targets):
+    """(what a pass wants of a node, what that keeps: a Saved or None) where it runs by itself."""
+    wanted = wanted_of(step, needs_of(prefix), None if targets is None else useful_slots(prefix, targets))
+    found, _, later = _known(step, wanted, wanted) if step.kind == "op" and wanted else (None, None, None)
+    if found is None:
+        return wanted, None
+    first, kept, results = _saves(prefix, step, found, later)
+    return wanted, Saved((first,), kept, results, (first,), slot_table(prefix))
 
 
 def _check_fits(step, order):

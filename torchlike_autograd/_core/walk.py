@@ -153,10 +153,14 @@ class Walk:
         return _NOTHING
 
     def _after(self, item, complete=True, stop=_NOTHING):
-        """Something visible has run; complete: whether all gradients came that it was to give."""
+        """Something visible has run; complete: whether all gradients came that it was to give; slots of these where another node ran inside of it."""
         self.p.now = None
         put_back(self.state, self.modes)
-        if type(item[1]) is Step:
+        if type(complete) is frozenset:
+            self._ran(item)
+            self.lost.update(s for s in complete if s not in self.grads)
+            complete = False
+        elif type(item[1]) is Step:
             self._ran(item)
             if item[0] == "node" or not complete:
                 self.lost.update(s for i in item[2] if (s := item[1].ins[i]) not in self.grads)
