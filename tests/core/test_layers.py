@@ -8,7 +8,7 @@ LAYERS = [
     ("_core/errors", "_core/config", "_core/precision", "_core/lines", "_core/shown", "_core/pytree", "_core/enums"),
     ("_core/dtypes", "_core/shapes", "_core/devices", "_core/nothing", "_tensor_str"),
     ("_ops/",),
-    ("_core/record", "_core/plan", "_core/program", "_core/execute", "_core/guards", "_core/levels", "_core/stages", "_core/placed"),
+    ("_core/record", "_core/tangent_graphs", "_core/plan", "_core/program", "_core/execute", "_core/guards", "_core/levels", "_core/stages", "_core/placed"),
     ("_core/rng", "_core/chains", "_core/sharing", "_core/storage", "_core/nodes", "_core/layouts", "_core/lifetimes", "_core/outlived",
      "_core/written_views"),
     ("_tensor", "_tensor_members", "_tensor_values", "_core/printing", "_core/versions"),

@@ -4,6 +4,7 @@ import pytest
 
 import torchlike_autograd as torch
 from torchlike_autograd._core import engine
+from torchlike_autograd._core.nodes import numbered
 from torchlike_autograd.autograd import _run
 
 
@@ -21,6 +22,14 @@ def passes(monkeypatch):
     monkeypatch.setattr(engine, "run_backward", counted(0, engine.run_backward))
     monkeypatch.setattr(_run, "run_simple_grad", counted(1, _run.run_simple_grad))
     return seen
+
+
+@pytest.fixture(autouse=True)
+def unnumbered():
+    """As where nobody has set the number of a node, whatever ran before."""
+    before, numbered[0] = numbered[0], False
+    yield
+    numbered[0] = before
 
 
 def _leaves():

@@ -14,6 +14,7 @@ from .._ops.registry import OPS
 from .._ops.spec import LeveledAval, aval, spec_of
 from . import errors, parts
 from .record import GRAD, INFERENCE, LOCK, NOGRAD, Value, data, record_alias, record_op, slot_table, thread
+from .tangent_graphs import tangent_needs
 
 FUNCTIONALIZED = "functionalized"  # in a thread's extra: whether a function runs that `functionalize` was given
 OLD = "old"  # the randomness of a map of torch's older kind, which batches gradients: Functions run in it as they are
@@ -190,6 +191,8 @@ def move(how, level, values, dim=0, mode=None, hidden=False):
         if v is not None:
             return v
         level.unpacked = level.unpacked or how == "tangent"
+        if values[0].needs and not (tangent_needs if how == "tangent" else primal_needs)(values[0], level.key):
+            mode = NOGRAD
     return record_op(MoveSpec(how, level.key, dim, hidden), values, mode)[0]
 
 
@@ -198,7 +201,7 @@ def tangent(v, key):
     for level in running():
         if level.key == key:
             level.unpacked = True
-    return record_op(MoveSpec("tangent", key), [v], GRAD)[0]
+    return record_op(MoveSpec("tangent", key), [v], GRAD if tangent_needs(v, key) else NOGRAD)[0]
 
 
 def dim_of(v, level):

@@ -140,6 +140,8 @@ class _Fixed(_NoParamDecoratorContextManager):
 class no_grad(_Fixed):
     """Calls inside are not recorded for differentiation."""
 
+    prev = False  # what leaving one that was not entered puts back
+
 
 class enable_grad(_Fixed):
     """Calls inside are recorded for differentiation."""

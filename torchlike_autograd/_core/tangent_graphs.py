@@ -1,0 +1,97 @@
+"""Which tangents require grad (layer 3): those that PyTorch computes from what does.
+
+The tangent of a linear function is that function of tangents: it has a graph only where one of these has one. That of any other reads primals too. Which
+is which is a fact about PyTorch's formulas and not about derivatives: that of `mul` reads both factors, also where one is constant, that of `clamp` none.
+What is not known to be linear counts as reading them, so that no gradient is lost.
+"""
+
+from __future__ import annotations
+
+from .._ops.lift import MoveSpec, levels_of
+from .record import slot_table
+
+# Operators whose tangents PyTorch computes from tangents alone (measured, 2.13), without the endings of overloads.
+_LINEAR_NAMES = """
+    _adaptive_avg_pool2d _adaptive_avg_pool3d _add_number _as_strided _as_strided_ _as_strided_copy _conj _copy_ _fft_c2c _fft_c2r _fft_r2c _fill_
+    _fw_primal _index _index_put _index_put_impl _index_put_repeated _mask_put _masked_filled _masked_select _narrow_copy _neg_view _reshape_alias
+    _select_copy _select_scatter _slice _slice_copy _slice_scatter _squeeze_ _squeezed _t_ _to_copy _to_device _transpose_ _unsafe_index _unsafe_index_put
+    _unsafe_view _unsqueeze_ _upsample_bicubic2d_aa _upsample_bilinear2d_aa _upsample_lanczos2d_aa _upsample_nearest_exact1d _upsample_nearest_exact2d
+    _upsample_nearest_exact3d _whole _zero_ _written adaptive_max_pool2d adaptive_max_pool3d add alias alias_copy amax amin aminmax as_strided_scatter avg_pool2d
+    avg_pool3d block_diag cat channel_shuffle clamp clamp_max clamp_min clone col2im complex conj_physical constant_pad_nd cummax cummin cumsum deg2rad
+    diag_embed diagonal diagonal_copy diagonal_scatter embedding expand expand_copy fill flip fmax fmin fmod frac fractional_max_pool2d
+    fractional_max_pool3d gather im2col index_add index_copy index_fill index_select kthvalue masked_fill masked_scatter max max_pool2d_with_indices
+    max_pool3d_with_indices max_unpool2d max_unpool3d maximum mean median min minimum mode msort nan_to_num nanmedian nansum native_channel_shuffle neg
+    nll_loss2d_forward nll_loss_forward permute permute_copy pixel_shuffle pixel_unshuffle put rad2deg reflection_pad1d reflection_pad2d reflection_pad3d
+    repeat replication_pad1d replication_pad2d replication_pad3d roll rot90 rsub scatter scatter_add select sort split split_copy split_with_sizes
+    split_with_sizes_copy squeeze squeeze_copy stack sub sum t t_copy take topk trace transpose transpose_copy tril triu unbind unbind_copy unfold
+    unfold_copy unsafe_split unsafe_split_with_sizes unsqueeze unsqueeze_copy upsample_bicubic2d upsample_bilinear2d upsample_linear1d upsample_nearest1d
+    upsample_nearest2d upsample_nearest3d upsample_trilinear3d view view_as_complex view_as_real view_copy where"""
+_LINEAR = frozenset(_LINEAR_NAMES.split())
+
+# Operators whose tangents are zeros.
+_CONSTANT = {"bernoulli", "ceil", "floor", "floor_divide", "frexp", "round", "sgn", "sign", "trunc"}
+
+# Of others the arguments that no tangent reads.
+_ADDED = {
+    "addbmm": "self", "addcdiv": "self", "addcmul": "self", "addmm": "self", "addmv": "self", "addr": "self", "baddbmm": "self", "convolution": "bias",
+    "native_layer_norm": "bias", "remainder": "self"}
+_LINEAR_OVERLOADS = {"lerp.Scalar"}
+
+
+def tangent_needs(v, key):
+    """Whether the tangent of a dual Value, at a level as types hold it, requires grad."""
+    if not v.needs:
+        return False
+    seen, stack = set(), [(v.tape, v.slot, v)]
+    while stack:
+        tape, slot, v = stack.pop()
+        if v is not None and v.leaf is not None:
+            continue  # a leaf asks for gradients of its primal
+        if tape is None:
+            return True
+        if (tape, slot) in seen:
+            continue
+        seen.add((tape, slot))
+        if slot < 0:
+            if tape.open:
+                v = tape.inputs[-slot - 1]
+                stack += [(v.tape, v.slot, v)] if v.needs else []
+            elif type(edge := tape.edges[-slot - 1]) is tuple:
+                stack.append((*edge, None))
+            continue
+        step, needs, a = slot_table(tape.prefix)[slot]
+        if not needs or slot in tape.leaves or key not in levels_of(a):
+            continue
+        if step.kind != "op":
+            return True
+        for i in step.wanted:
+            reads = _reads(step, i, key)
+            if reads == "tangent":
+                stack.append((tape, step.ins[i], None))
+            elif reads and _needs(tape, step.ins[i]):
+                return True
+    return False
+
+
+def _reads(step, i, key):
+    """What the tangent of an operator reads of an input through which gradient flows: "tangent" alone, all (True), or nothing (False)."""
+    form, spec = step.form, step.form.spec
+    if type(spec) is MoveSpec and spec.how == "join" and spec.level == key:
+        return i == 1
+    if type(spec) is MoveSpec or getattr(spec, "arity", 0) or _linear(form.op, form.owners[i]):
+        return "tangent"
+    return form.op.key.partition(".")[0] not in _CONSTANT
+
+
+def _linear(op, argument):
+    name = op.key.partition(".")[0]
+    return name in _LINEAR or op.key in _LINEAR_OVERLOADS or _ADDED.get(name) == argument
+
+
+def _needs(tape, slot):
+    if slot >= 0:
+        return slot_table(tape.prefix)[slot][1]
+    return tape.inputs[-slot - 1].needs if tape.open else tape.edges[-slot - 1] is not None
+
+
+__all__ = ["tangent_needs"]
