@@ -80,10 +80,6 @@ def without_words(found):
     return {"refused": "error"} if isinstance(found, dict) and "error" in found else found
 
 
-def parts(out):
-    return list(out) if isinstance(out, (tuple, list)) else [out]
-
-
 def replaced(torch, value, change):
     """Nested arguments with every tensor changed."""
     if isinstance(value, torch.Tensor):
@@ -115,7 +111,7 @@ def tangents(torch, path, call):
         if not asked:
             return "none"
         out = ops.find(torch, path)(*args, **kwargs)
-        found = [fw.unpack_dual(o).tangent if isinstance(o, torch.Tensor) else None for o in parts(out)]
+        found = [fw.unpack_dual(o).tangent if isinstance(o, torch.Tensor) else None for o in ops.parts(out)]
         return [None if t is None else encode(torch, t.detach()) for t in found]
 
 
@@ -161,7 +157,7 @@ def dtype_of(torch, path, call, old, new):
     given = {"args": [cast(a, old, new) for a in call["args"]], "kwargs": {k: cast(v, old, new) for k, v in call["kwargs"].items()}}
     out = ops.run(torch, path, given, [])
     look(out)
-    return [str(o.dtype).removeprefix("torch.") if isinstance(o, torch.Tensor) else type(o).__name__ for o in parts(out)]
+    return [str(o.dtype).removeprefix("torch.") if isinstance(o, torch.Tensor) else type(o).__name__ for o in ops.parts(out)]
 
 
 def by_path(torch, path, call):
@@ -176,7 +172,7 @@ def by_path(torch, path, call):
     seen = {"out": encode(torch, out)}
     if twin:
         seen |= {"itself": out is args[0], "version": out._version, "node": out.grad_fn.name() if out.grad_fn else None}
-    outs = [o for o in parts(out) if isinstance(o, torch.Tensor) and o.requires_grad]
+    outs = [o for o in ops.parts(out) if isinstance(o, torch.Tensor) and o.requires_grad]
     if outs and leaves:
         found = attempt(lambda: ops.gradients(torch, outs, leaves, False))
         seen["first"] = [encode(torch, g) for g in found] if isinstance(found, list) else found
@@ -198,7 +194,7 @@ def aliasing(torch, path, call):
     """Which tensors of the result are views, with their strides and offsets."""
     args, kwargs = built(torch, call, lambda t: t.detach())
     out = ops.find(torch, path)(*args, **kwargs)
-    return [[o._is_view(), list(o.stride()), o.storage_offset()] if isinstance(o, torch.Tensor) else None for o in parts(out)]
+    return [[o._is_view(), list(o.stride()), o.storage_offset()] if isinstance(o, torch.Tensor) else None for o in ops.parts(out)]
 
 
 def backwards(t):
@@ -222,7 +218,7 @@ def lying(torch, path, call, change):
     """The strides of the results for operands that lie otherwise in memory."""
     args, kwargs = built(torch, call, change)
     out = ops.find(torch, path)(*args, **kwargs)
-    return [list(o.stride()) if isinstance(o, torch.Tensor) else None for o in parts(out)]
+    return [list(o.stride()) if isinstance(o, torch.Tensor) else None for o in ops.parts(out)]
 
 
 def under_map(torch, path, call, last):

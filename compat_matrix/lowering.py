@@ -68,7 +68,7 @@ def collect(torch, entry):
 def one_call(torch, path, call, part):
     leaves = []
     out = ops.run(torch, path, call, leaves)
-    outs = [o for o in (out if isinstance(out, (tuple, list)) else [out]) if isinstance(o, torch.Tensor)]
+    outs = [o for o in ops.parts(out) if isinstance(o, torch.Tensor)]
     for o in outs:
         o.detach().numpy()
     live = [o for o in outs if o.requires_grad]

@@ -118,12 +118,17 @@ def run(torch, path, call, leaves):
     return find(torch, path)(*args, **kwargs)
 
 
+def parts(out):
+    """The results of a call."""
+    return list(out) if isinstance(out, (tuple, list)) else [out]
+
+
 def observe(torch, path, call):
     """Value, dtype, requires_grad, node name, first and second gradients, as plain data."""
     leaves = []
     out = run(torch, path, call, leaves)
     seen = {"out": encode(torch, out)}
-    outs = [o for o in (out if isinstance(out, (tuple, list)) else [out]) if isinstance(o, torch.Tensor) and o.requires_grad]
+    outs = [o for o in parts(out) if isinstance(o, torch.Tensor) and o.requires_grad]
     seen["nodes"] = [o.grad_fn.name() if o.grad_fn is not None else None for o in outs]
     if outs and leaves:
         seen["first"] = attempt(lambda: gradients(torch, outs, leaves, True))

@@ -37,7 +37,7 @@ def under_hooks(torch, path, call, log):
     leaves = []
     with torch.autograd.graph.saved_tensors_hooks(log.pack, log.unpack):
         out = ops.run(torch, path, call, leaves)
-    outs = [o for o in (out if isinstance(out, (tuple, list)) else [out]) if isinstance(o, torch.Tensor) and o.requires_grad]
+    outs = [o for o in ops.parts(out) if isinstance(o, torch.Tensor) and o.requires_grad]
     return leaves, outs
 
 

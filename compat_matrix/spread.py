@@ -56,7 +56,7 @@ def answer(torch, path, call, place):
     args, kwargs = columns.built(torch, call, place)
     leaves = [t for t in tensors(torch, [*args, *kwargs.values()]) if t.requires_grad]
     out = columns.seeded(torch, 0, lambda torch: ops.find(torch, path)(*args, **kwargs))
-    outs = [o for o in columns.parts(out) if isinstance(o, torch.Tensor)]
+    outs = [o for o in ops.parts(out) if isinstance(o, torch.Tensor)]
     seen = {"out": [encode(torch, o.detach()) for o in outs], "first": None, "astray": []}
     live = [o for o in outs if o.requires_grad]
     if live and leaves:
