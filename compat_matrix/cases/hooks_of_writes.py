@@ -100,3 +100,34 @@ def _(torch):
 def _(torch):
     for how in ("looks", "doubled", "of w"):
         yield how, _run(torch, _written_by(torch, lambda g, w: None), _VIEWS["slice"], how)
+
+
+@case("hooks_of_writes.registered on the way")
+def _(torch):
+    class Doubles(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+    def written(x):
+        b = x * 3
+        b[1:].mul_(x[:1])
+        return b
+
+    for name, call in {"operator": lambda x: x * 2, "Function": Doubles.apply, "write": written}.items():
+        for where in ("tensor", "node", "result"):
+            for kind in ("register_hook", "register_prehook"):
+                x = torch.tensor([1.0, 2.0], requires_grad=True)
+                y = call(x)
+                node, z, heard = y.grad_fn, y * 1, []
+
+                def register(*_, node=node, kind=kind, heard=heard):
+                    getattr(node, kind)(lambda *grads: heard.append([[None if g is None else g.clone() for g in gs] for gs in grads]))
+
+                (node.register_prehook if where == "node" else (y if where == "tensor" else z).register_hook)(register)
+                z.sum().backward()
+                yield f"{name}: {kind} by that of the {where}", heard, x.grad

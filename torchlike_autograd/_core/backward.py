@@ -180,15 +180,16 @@ def run_node(p, tape, item, grads):
     """A step with hooks on it, a captured non-leaf, or a custom Function; False where a wanted gradient did not come.
 
     Where the node inside of a write to a view has run too: the slots that both were to send gradients to."""
-    _, step, wanted, given, saved = item
+    _, step, wanted, _, saved = item
     ctx = tape.contexts[step.first] if step.kind == "function" else None
     p.now = (tape, step.first)
     seen = observed(tape, step.first)
-    late = seen is None or not seen.posthooks  # hooks that come while the node runs are shown no gradients, as torch has moved them then
     outs = [grads.pop(step.first + i, None) for i in range(len(step.out_avals))]
     came = outs if seen is None else tensor_hooks(p, step, seen, outs)
     _capture(p, tape, step, came if wanted and not p.accumulate else outs)  # as in torch: before hooks where the node runs for other targets too
     filled = not wanted and p.accumulate and any(captured_here(p, tape, step.first + i) for i in range(len(outs)))
+    if ctx is None and wanted:
+        return _run_op(p, tape, item, outs, grads)
     if seen is not None and seen.prehooks and (wanted or filled):
         said = prehooks(seen, nodes.of_node(step, outs) if ctx is None else ctx._tl_per_output(outs))
         outs = nodes.of_results(step, said) if ctx is None else ctx._tl_of_tensors(said)
@@ -204,22 +205,41 @@ def run_node(p, tape, item, grads):
         if ctx is not None:
             p.let_go(ctx._tl_let_go)
         return True
-    if ctx is not None:
-        full = ctx._tl_run_backward(outs, p, wanted)
-        seen = observed(tape, step.first)
-        if seen is not None and seen.posthooks:
-            full = posthooks(step, seen, range(len(full)), full, () if late else ctx._tl_per_output(outs), ctx._tl_edge_places())
-        p.let_go(ctx._tl_let_go)
-        ins = [full[i] for i in wanted]
-    else:
-        check_saved(tape, saved)
-        ins = run_pull(p, tape, step, wanted, outs)
-        if seen is not None and seen.posthooks:
-            outs = () if late else nodes.of_node(step, outs)
-            inner = None if late else copy_slices.inside(p, tape, step)
-            if inner is not None:
-                return _run_both(p, tape, item, inner, ins, outs, grads)
-            ins = posthooks(step, seen, wanted, ins, outs)
+    late = _comes_late(seen)
+    full = ctx._tl_run_backward(outs, p, wanted)
+    seen = observed(tape, step.first)
+    if seen is not None and seen.posthooks:
+        full = posthooks(step, seen, range(len(full)), full, () if late else ctx._tl_per_output(outs), ctx._tl_edge_places())
+    p.let_go(ctx._tl_let_go)
+    return _send(p, tape, item, [full[i] for i in wanted], grads)
+
+
+def _comes_late(seen):
+    """Whether a hook after a node comes while that runs: it is shown no gradients, as torch has moved them then."""
+    return seen is None or not seen.posthooks
+
+
+def _run_op(p, tape, item, outs, grads):
+    """The rest of an operator's node, with the hooks before and after it; as `run_node`."""
+    _, step, wanted, _, saved = item
+    seen = observed(tape, step.first)
+    if seen is not None and seen.prehooks:
+        outs = nodes.of_results(step, prehooks(seen, nodes.of_node(step, outs)))
+    late = _comes_late(seen)
+    check_saved(tape, saved)
+    ins = run_pull(p, tape, step, wanted, outs)
+    if seen is not None and seen.posthooks:
+        outs = () if late else nodes.of_node(step, outs)
+        inner = None if late else copy_slices.inside(p, tape, step)
+        if inner is not None:
+            return _run_both(p, tape, item, inner, ins, outs, grads)
+        ins = posthooks(step, seen, wanted, ins, outs)
+    return _send(p, tape, item, ins, grads)
+
+
+def _send(p, tape, item, ins, grads):
+    """Send on what a node gives; False where a wanted gradient did not come."""
+    _, step, wanted, given, _ = item
     if thread.state.anomaly is not None:
         thread.state.anomaly.look(tape, step, wanted, ins)
     _spread(p, step, wanted, ins, grads)
@@ -292,19 +312,18 @@ def run_watched(p, tape, item, grads, seen, looked):
         grads[first + i] = outs[i]
     if changes[0] == seen:
         return True
-    run_apart(p, tape, item, grads)
-    return False
+    sent = run_apart(p, tape, item, grads)
+    return sent if type(sent) is frozenset else False
 
 
 def run_apart(p, tape, item, grads):
-    """Run a step at whose gradients somebody has looked."""
-    _, step, wanted, given, saved = item
+    """Run a step at whose gradients somebody has looked: as `run_node`, with the hooks that its tensors' may have brought to its node."""
+    _, step, _, given, _ = item
     outs = [grads.get(step.first + i) for i in range(len(step.out_avals))]
     for i in given:
         if not captured_here(p, tape, step.first + i):
             del grads[step.first + i]
-    check_saved(tape, saved)
-    _spread(p, step, wanted, run_pull(p, tape, step, wanted, outs), grads)
+    return _run_op(p, tape, item, outs, grads)
 
 
 def run_pull(p, tape, step, wanted, outs):

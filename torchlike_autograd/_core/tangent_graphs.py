@@ -16,9 +16,9 @@ _LINEAR_NAMES = """
     _fw_primal _index _index_put _index_put_impl _index_put_repeated _mask_put _masked_filled _masked_select _narrow_copy _neg_view _reshape_alias
     _select_copy _select_scatter _slice _slice_copy _slice_scatter _squeeze_ _squeezed _t_ _to_copy _to_device _transpose_ _unsafe_index _unsafe_index_put
     _unsafe_view _unsqueeze_ _upsample_bicubic2d_aa _upsample_bilinear2d_aa _upsample_lanczos2d_aa _upsample_nearest_exact1d _upsample_nearest_exact2d
-    _upsample_nearest_exact3d _whole _zero_ _written adaptive_max_pool2d adaptive_max_pool3d add alias alias_copy amax amin aminmax as_strided_scatter avg_pool2d
-    avg_pool3d block_diag cat channel_shuffle clamp clamp_max clamp_min clone col2im complex conj_physical constant_pad_nd cummax cummin cumsum deg2rad
-    diag_embed diagonal diagonal_copy diagonal_scatter embedding expand expand_copy fill flip fmax fmin fmod frac fractional_max_pool2d
+    _upsample_nearest_exact3d _whole _zero_ _written adaptive_max_pool2d adaptive_max_pool3d add alias alias_copy amax amin aminmax as_strided_scatter
+    avg_pool2d avg_pool3d block_diag cat channel_shuffle clamp clamp_max clamp_min clone col2im complex conj_physical constant_pad_nd cummax cummin cumsum
+    deg2rad diag_embed diagonal diagonal_copy diagonal_scatter embedding expand expand_copy fill flip fmax fmin fmod frac fractional_max_pool2d
     fractional_max_pool3d gather im2col index_add index_copy index_fill index_select kthvalue masked_fill masked_scatter max max_pool2d_with_indices
     max_pool3d_with_indices max_unpool2d max_unpool3d maximum mean median min minimum mode msort nan_to_num nanmedian nansum native_channel_shuffle neg
     nll_loss2d_forward nll_loss_forward permute permute_copy pixel_shuffle pixel_unshuffle put rad2deg reflection_pad1d reflection_pad2d reflection_pad3d
