@@ -138,9 +138,9 @@ def _build(prefix, roots, targets, cuts, lost=()):
             if found is not None:
                 saving.add(first)
             if found is not None and (given or first not in unread):
-                again = rewritten(prefix) if later else ()
+                again = rewritten(prefix) if later else {}
                 inputs, own = found if not step.packed else ((), ())
-                saves = first, [s for i in inputs if type(s := ins[i]) is not tuple and s not in again], [first + i for i in own]
+                saves = first, [s for i in inputs if type(s := ins[i]) is not tuple and again.get(s, first) >= first], [first + i for i in own]
                 kept.update(saves[1])
                 results.update(saves[2])
         if visible and _only_watched(step, wanted, given, cuts):
@@ -176,10 +176,11 @@ def second_order(step):
 
 
 def rewritten(prefix):
-    """Slots that an operator in place reads and writes over: its gradient reads a copy in torch, which nobody writes to."""
+    """{slot: first slot of the operator in place that reads it and writes over it}: its gradient reads a copy in torch, which nobody writes to; gradients
+    that were there before it read the slot itself."""
     out = prefix.memo.get("rewritten")
     if out is None:
-        out = prefix.memo["rewritten"] = frozenset(s.ins[0] for s in prefix.steps()[0] if s.mode == INPLACE and s.ins)
+        out = prefix.memo["rewritten"] = {s.ins[0]: s.first for s in reversed(prefix.steps()[0]) if s.mode == INPLACE and s.ins}
     return out
 
 
