@@ -132,3 +132,32 @@ def _(torch):
     for needs in ((True, True), (False, True), (True, False)):
         x, y = (torch.ones(3, requires_grad=n) for n in needs)
         yield str(needs), raises(lambda x=x, y=y: Several.apply("a", x, 2.0, y).sum().backward()), x.grad
+
+
+@case("beside_the_path.a saved result without history")
+def _(torch):
+    class Signs(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            signs = x.sign() * 3
+            ctx.mark_non_differentiable(signs)
+            ctx.save_for_backward(signs)
+            return x * 2, signs
+
+        @staticmethod
+        def backward(ctx, g, h):
+            return g * ctx.saved_tensors[0]
+
+    writes = {"nothing": lambda t: None, "requires_grad_": lambda t: t.requires_grad_(), "written": lambda t: t.mul_(2), "beside": lambda t: t.detach().mul_(2),
+              "with a graph": lambda t: t.mul_(torch.ones(2, requires_grad=True)), "through a view": lambda t: t[:1].mul_(2)}
+    for name, write in writes.items():
+        x = torch.tensor([1.0, -2.0], requires_grad=True)
+        y, signs = Signs.apply(x)
+        yield f"{name}, itself", y.grad_fn.saved_tensors[0] is signs
+        write(signs)
+        found = []
+        yield name, raises(lambda x=x, y=y, found=found: found.extend(torch.autograd.grad(y.sum(), x, create_graph=True)))
+        for g in found:
+            yield f"{name}, gradient", g
+            if g.requires_grad:
+                yield f"{name}, second", torch.autograd.grad((g * g).sum(), [x, signs], allow_unused=True)
