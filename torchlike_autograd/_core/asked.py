@@ -76,13 +76,20 @@ def _leaf_cuts(tape):
 
 
 def mark_useful(p):
-    """With targets given: for each tape, the slots from which a target can be reached."""
+    """With targets given: for each tape, the slots from which a target can be reached; of several roots, those from which none can are no part of
+    the pass, while torch comes to a single one in any case and calls its hooks."""
     if p.targets is None:
         return
     p.useful = {}
     for tape in reversed(_tapes_below(p)):
         own = frozenset(_own_targets(p, tape))
         p.useful[tape] = (own, useful_slots(tape.prefix, own))
+    for tape, slots in list(p.frontier.items()) if len(p.begun) > 1 else ():
+        own, useful = p.useful[tape]
+        for slot in [s for s in slots if s not in useful and s not in own and (WALL, s) not in own]:
+            del slots[slot]
+        if not slots and tape not in p.undefined:
+            del p.frontier[tape]
 
 
 def _own_targets(p, tape):

@@ -33,8 +33,8 @@ class Pass:
     """
 
     __slots__ = (
-        "accumulate", "arrived", "arriving", "callbacks", "captured", "create_graph", "depth", "ended", "frontier", "held", "inference", "keep_graph", "late",
-        "levels", "mark", "moved", "now", "number", "partial", "roots", "sparse", "targets", "undefined", "useful")
+        "accumulate", "arrived", "arriving", "begun", "callbacks", "captured", "create_graph", "depth", "ended", "frontier", "held", "inference", "keep_graph",
+        "late", "levels", "mark", "moved", "now", "number", "partial", "roots", "sparse", "targets", "undefined", "useful")
 
     def __init__(self, keep_graph, create_graph, targets, accumulate, inference=False):
         self.keep_graph, self.create_graph = keep_graph, create_graph and not inference
@@ -49,6 +49,7 @@ class Pass:
         self.useful = None
         self.callbacks = []
         self.roots = ()
+        self.begun = ()  # the roots that were asked for, where gradients went through views before the pass (`_sharing.followed`)
         self.number = -1
         self.partial = targets is not None  # whether it or one that it runs inside leaves leaves out
         self.depth = 0  # how many passes it runs inside
@@ -111,17 +112,17 @@ _numbers = itertools.count()
 _ADD = spec_of(OPS["add.Tensor"], (), ("T", "T", "N"))
 
 
-def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True, arriving=None, mark=None):
+def run_backward(roots, keep_graph, create_graph, targets=None, accumulate=True, arriving=None, mark=None, begun=None):
     """Run a pass from `roots` [(coordinate, gradient Value)]; returns {coordinate: gradient Value} of the targets."""
     state = thread.state
     again = crossing.clash(roots, targets) if state.extra.get("levels") and levels.NOTED["ended"] else None
     if again is not None and again[1] is None:
         if accumulate:
             raise NotImplementedError("a backward pass inside of a transformation through the graph of another one that has ended; use torch.autograd.grad")
-        return crossing.apart(again[0], roots, lambda roots: run_backward(roots, keep_graph, create_graph, targets, accumulate, arriving, mark))
+        return crossing.apart(again[0], roots, lambda roots: run_backward(roots, keep_graph, create_graph, targets, accumulate, arriving, mark, begun))
     p = Pass(keep_graph, create_graph, targets, accumulate, state.inference and mark is None and not state.extra.get("levels"))
     p.arriving = arriving
-    p.roots, p.number = roots, next(_numbers)
+    p.roots, p.begun, p.number = roots, begun or roots, next(_numbers)
     create_graph = p.create_graph
     outer, state.grad = modes_of(state), INFERENCE if state.inference else create_graph
     outer_pass, state.extra["pass"] = state.extra.get("pass"), p

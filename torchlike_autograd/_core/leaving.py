@@ -118,7 +118,7 @@ def finish_leaf(p, leaf, g):
             accumulate(leaf, g, p)
         return
     p.now = leaf
-    if leaf.hooks and (p.accumulate or p.targets is None or leaf in p.targets):
+    if leaf.hooks and (p.targets is None or leaf in p.targets or (len(p.begun) == 1 and p.begun[0][0] is leaf)):
         g = run_hooks(leaf.hooks, g)
     if p.targets is not None and leaf in p.targets and not p.accumulate:
         p.captured[leaf] = g

@@ -79,7 +79,7 @@ def _key(node):
 def _reached(p):
     """({key: node}, {key: keys of its next nodes}) below the roots of a pass."""
     nodes, below = {}, {}
-    stack = [n for n in (_node(place) for place, _ in p.roots) if n is not None]
+    stack = [n for n in (_node(place) for place, _ in p.begun) if n is not None]
     while stack:
         node = stack.pop()
         key = _key(node)
@@ -120,7 +120,7 @@ def will_execute(node) -> bool:
         raise RuntimeError("_get_should_execute_nodes should only be called during the backward pass")
     key = _key(node)
     nodes, _, run = _needed(p)
-    if key not in nodes or (len(p.roots) == 1 and key == _key(_node(p.roots[0][0]))):  # torch counts a single root as no part of the graph
+    if key not in nodes or (len(p.begun) == 1 and key == _key(_node(p.begun[0][0]))):  # torch counts a single root as no part of the graph
         return False
     captured = p.targets is not None and not p.accumulate and key in {_key(n) for n in map(_node, p.targets) if n is not None}
     if captured and isinstance(node, AccumulateGrad):

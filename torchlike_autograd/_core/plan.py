@@ -159,9 +159,10 @@ def _build(prefix, roots, targets, cuts, lost=()):
 
 def _saves(prefix, step, found, later):
     """(first slot, slots of inputs, slots of results) of a node that keeps `found`; later: it computes gradients."""
-    again = rewritten(prefix) if later else ()
+    again = rewritten(prefix) if later else {}
     inputs, own = found if not step.packed else ((), ())
-    return step.first, [s for i in inputs if type(s := step.ins[i]) is not tuple and s not in again], [step.first + i for i in own]
+    slots = [s for i in inputs if type(s := step.ins[i]) is not tuple and again.get(s, step.first) >= step.first]
+    return step.first, slots, [step.first + i for i in own]
 
 
 def visit_of(prefix, step, targets):
@@ -191,10 +192,11 @@ def second_order(step):
 
 
 def rewritten(prefix):
-    """Slots that an operator in place reads and writes over: its gradient reads a copy in torch, which nobody writes to."""
+    """{slot: first slot of the operator in place that reads it and writes over it}: its gradient reads a copy in torch, which nobody writes to; gradients
+    that were there before it read the slot itself."""
     out = prefix.memo.get("rewritten")
     if out is None:
-        out = prefix.memo["rewritten"] = frozenset(s.ins[0] for s in prefix.steps()[0] if s.mode == INPLACE and s.ins)
+        out = prefix.memo["rewritten"] = {s.ins[0]: s.first for s in reversed(prefix.steps()[0]) if s.mode == INPLACE and s.ins}
     return out
 
 

@@ -14,7 +14,7 @@ from .._tensor import Tensor, wrap
 
 
 class Kept:
-    """A saved tensor: an input as itself, an output by its contents and its place in the graph, or what a pack hook made of it.
+    """A saved tensor: an input, or what has no history, as itself, an output by its contents and its place in the graph, or what a pack hook made of it.
 
     As `owner` of a SavedTensor it answers `register`, `look` and `whole`.
     """
@@ -23,8 +23,8 @@ class Kept:
 
     def __init__(self, ctx, t, outputs, inner=None):
         self.packed, self.freed, self.ctx = None, False, None if ctx is None else ref(ctx)
-        self.output = next((i for i, o in enumerate(outputs) if o is t), None)
         self.value, self.shown = t._tl_value(), None
+        self.output = next((i for i, o in enumerate(outputs) if o is t), None) if self.value.needs else None  # one without history is kept as an input is
         self.tensor = None if self.output is not None else t
         if t._tl_counter is None:  # no cell: it would hold the Value of an output when that dies
             t._tl_counter = counter_of(t._tl_v)

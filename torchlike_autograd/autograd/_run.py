@@ -60,12 +60,12 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         retain_graph = create_graph
     pairs = _roots(roots, grads)
     where = None if targets is None else _retaining(targets)
-    h, arriving = None if create_graph else _alone(pairs, given), None
+    h, arriving, begun = None if create_graph else _alone(pairs, given), None, pairs
     if h is not None:
         place, g = followed(pairs[0][0], h, where, False)
         pairs, arriving = [(place, g._tl_value())], None if g is h else g
     try:
-        _pass(pairs, retain_graph, create_graph, where, True, arriving)
+        _pass(pairs, retain_graph, create_graph, where, True, arriving, None, begun)
     finally:  # torch says it when the call is over, so that where warnings are errors the gradients are there
         if create_graph:
             _warn_cycle()
@@ -139,11 +139,11 @@ def _grad(roots, targets, grads, retain_graph, create_graph, allow_unused, mater
         if isinstance(t, Tensor) and not t._tl_needs:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         places.append(_place(t))
-    h = _alone(pairs, grads)
+    h, begun = _alone(pairs, grads), pairs
     if h is not None:
         place, h = followed(pairs[0][0], h, set(places), create_graph)
         grads, pairs = [h], [(place, h._tl_value())]
-    captured = _pass(pairs, retain_graph, create_graph, set(places), False, None, mark)
+    captured = _pass(pairs, retain_graph, create_graph, set(places), False, None, mark, begun)
     out, known = [], {id(v): g for (_, v), g in zip(pairs, [g for g in grads if g is not None]) if g._tl_v is v}  # one Value is one Tensor, as in torch
     for i, (t, place) in enumerate(zip(targets, places)):
         g = captured.get(place)
@@ -206,6 +206,8 @@ def _batched(roots, targets, grads, retain_graph, create_graph, allow_unused, ma
         if g is not None and not g.ndim:
             raise ValueError("vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of dimensionality 0 so expected "
                              "in_dim to satisfy 0 <= in_dim < 0.")
+    for i, root in enumerate(roots):
+        _check_root(root, i)
     sizes = [g.shape[0] for g in grads if g is not None]
     n = sizes[0]
     if any(size != n for size in sizes):
@@ -213,8 +215,8 @@ def _batched(roots, targets, grads, retain_graph, create_graph, allow_unused, ma
     places = [place for place in map(_place, roots) if type(place) is tuple and place[0] is not None]
     with levels.enter(levels.MAP, n, levels.OLD, above=top(places)) as level:
         found = _grad(roots, targets, [None if g is None else enter(level, g) for g in grads], retain_graph, create_graph, allow_unused, False)
-        found = tuple(None if g is None else leave(level, g) for g in found)
-    return tuple(_result(t, None, materialize, create_graph) if g is None else g for t, g in zip(targets, found))
+        left = {id(g): leave(level, g) for g in found if g is not None}  # one for an input that is asked for twice
+    return tuple(_result(t, None, materialize, create_graph) if g is None else left[id(g)] for t, g in zip(targets, found))
 
 
 # Arguments
@@ -339,10 +341,8 @@ def _roots(roots, grads):
     out = []
     for i, (root, g) in enumerate(zip(roots, grads)):
         if isinstance(root, Tensor):
-            v = history(root)
-            if not root._tl_needs or type(v.leaf) is Nowhere:
-                raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
-            _watch(root, v)
+            _check_root(root, i)
+            _watch(root, history(root))
         if g is None:
             continue
         shape, dtype, _ = _shape_dtype(root)
@@ -354,6 +354,11 @@ def _roots(roots, grads):
             v = record_op(cast_spec(dtype), (v,))[0]
         out.append(_started(root, _spread(v, root), i))
     return out
+
+
+def _check_root(root, i):
+    if isinstance(root, Tensor) and (not root._tl_needs or type(history(root).leaf) is Nowhere):
+        raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
 
 
 def _started(root, g, i):

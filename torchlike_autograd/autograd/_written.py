@@ -6,6 +6,7 @@ from .._core import levels, parts
 from .._core.dispatch import check_inplace
 from .._core.record import thread
 from .._core.saying import warn
+from .._core.storage import unhooked
 from .._tensor import Tensor
 from .graph import increment_version
 
@@ -55,4 +56,10 @@ _VIEW_AND_MORE = (
     "You can ask on the forum https://discuss.pytorch.org/ if you need help to do this change.")
 
 
-__all__ = ["check_dirty"]
+def without_hooks(t, v):
+    """What a Function leads to that writes to `t`: with a view whose nodes somebody hooked, the base, as torch's node of the write does."""
+    view = t._tl_view
+    return v if view is None or view.of_two or not v.needs or view.creation != "default" else unhooked(t, v)
+
+
+__all__ = ["check_dirty", "without_hooks"]

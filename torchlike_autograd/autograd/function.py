@@ -27,7 +27,7 @@ from ._function_instances import Instance, Nested
 from ._kept import check_notes, check_returned, keep, raw_saved_tensors, release, saved_tensors
 from ._reduced import reduced_to
 from ._returned import alias, as_kind
-from ._written import check_dirty
+from ._written import check_dirty, without_hooks
 from .graph import increment_version
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction", "once_differentiable"]
@@ -220,9 +220,10 @@ class BackwardCFunction(FunctionCtx, Node):
             return None
         if not isinstance(r, Tensor):
             raise RuntimeError(f"expected Variable or None (got {type(r).__name__})")
-        v = sparse_gradients.given(r, aval, self._tl_leaf(i), i, self._tl_said()) if sparse_gradients.is_sparse(r) else r._tl_value()
+        nr = sum(self._tl_input_is_tensor[:i])  # torch counts tensors alone
+        v = sparse_gradients.given(r, aval, self._tl_leaf(i), nr, self._tl_said()) if sparse_gradients.is_sparse(r) else r._tl_value()
         if v.aval.shape != aval.shape:
-            v = reduced_to(v, aval.shape, i, self._tl_said())
+            v = reduced_to(v, aval.shape, nr, self._tl_said())
         made = v.aval.dtype
         if not made.is_floating_point and made.is_complex is not aval.dtype.is_complex:
             raise real_gradient_wanted()
@@ -393,6 +394,7 @@ def _recorded(cls, args, kwargs, split, whole=None):
     ctx.needs_input_grad = needs
     live = state.grad and any(needs)
     before = {id(t): shown.get(id(t), t)._tl_value() for _, t in tensors}
+    beneath = {id(t): v for _, t in tensors if (v := without_hooks(t, before[id(t)])) is not before[id(t)]} if live and not shown else {}
     old, state.grad = state.grad, state.grad and False
     cut()
     outer, state.extra[FORWARD] = state.extra.get(FORWARD), object()
@@ -414,7 +416,7 @@ def _recorded(cls, args, kwargs, split, whole=None):
         raise RuntimeError("Pure view custom Function can only have one input Tensor and one output Tensor. Open an issue if you need to support more.")
     check_dirty(ctx, before, outputs, live)
     if live:
-        attached, inner = _attach(ctx, args, before if whole is None else before | whole.values, outputs)
+        attached, inner = _attach(ctx, args, before if whole is None else before | whole.values, outputs, beneath)
         made = {id(o): a for o, a in zip(outputs, attached) if a is not o and not any(o is x for x in args)}  # a view that was returned is another tensor now
         outputs = attached
         own = levels.running() and _beside(outputs, inner)
@@ -465,14 +467,15 @@ def _inside(o, creation):
     return o
 
 
-def _attach(ctx, args, before, outputs):
-    """Put the outputs on the tape as results of one step; with them, by the id of an output the Value that forward gave."""
+def _attach(ctx, args, before, outputs, beneath):
+    """Put the outputs on the tape as results of one step; with them, by the id of an output the Value that forward gave.  beneath: see `without_hooks`."""
     state = thread.state
     wanted = tuple(i for i, n in enumerate(ctx.needs_input_grad) if n)
     non_diff = [id(t) for t in ctx.non_differentiable]
     tensors, seen = [o for o in outputs if isinstance(o, Tensor)], {}
+    written = {k: v for k, v in beneath.items() if any(id(d) == k for d in ctx.dirty_tensors)}
     with LOCK:
-        ins = [before[id(args[i])] for i in wanted]
+        ins = [written.pop(id(args[i]), None) or before[id(args[i])] for i in wanted]  # given twice, it is what was written at its first place
         values = [o._tl_value() for o in tensors]
         ctx._tl_metas = tuple(v.aval for v in ins)
         ctx._tl_wanted = wanted
@@ -489,7 +492,7 @@ def _attach(ctx, args, before, outputs):
         first = nxt.step.first
         made = [Value(v.aval, n, tape, first + i) for i, (v, n) in enumerate(zip(values, needs))]
         if not follow(tape, nxt, made):
-            return _attach(ctx, args, before, outputs)
+            return _attach(ctx, args, before, outputs, beneath)
         tape.contexts[first] = ctx
         ctx._tl_tape, ctx._tl_first = tape, first
         if state.anomaly is not None:
