@@ -315,3 +315,58 @@ def _(torch):
             yield name, d.requires_grad, d.is_leaf, parts(torch, d)
             yield f"{name}, gradients", [parts(torch, torch.autograd.grad(t.sum(), d, retain_graph=True)[0]) for t in (d * d, d.exp(), before)]
         yield f"{name}, after", d.requires_grad, d.is_leaf, torch.autograd.grad((d * d).sum(), d)[0]
+
+
+@case("forward_over_reverse.transformations of Functions inside")
+def _(torch):
+    fw, f = torch.autograd.forward_ad, torch.func
+    x, t = point(torch)
+
+    class Kept(torch.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x):
+            return x.exp()
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(output)
+            ctx.save_for_forward(output)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.saved_tensors[0] * 1.5
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t * ctx.saved_tensors[0] * 1.5
+
+    class Ruled(Kept):
+        generate_vmap_rule = False
+
+        @staticmethod
+        def vmap(info, in_dims, x):
+            return Ruled.apply(x), in_dims[0]
+
+    for cls in (Kept, Ruled):
+        inside = {
+            "grad": f.grad(lambda y: cls.apply(y).sum()),
+            "vjp": lambda y: f.vjp(cls.apply, y)[1](torch.ones_like(y))[0],
+            "grad of grad": f.grad(lambda y: f.grad(lambda z: cls.apply(z).sum())(y).sum()),
+            "vmap": f.vmap(cls.apply),
+            "vmap of grad": f.vmap(f.grad(cls.apply)),
+        }
+        for name, g in inside.items():
+            for leaf in ("primal", "dual"):
+                a = x.clone().requires_grad_(leaf == "primal")
+                with fw.dual_level():
+                    d = fw.make_dual(a, t).requires_grad_()
+                    out = g(d)
+                    yield f"{cls.__name__} {name}, {leaf}: value", parts(torch, out)
+                    (once,) = torch.autograd.grad(out.sum(), a if leaf == "primal" else d, create_graph=True)
+                    yield f"{cls.__name__} {name}, {leaf}: gradient", parts(torch, once)
+                    (twice,) = torch.autograd.grad(once.sum(), a if leaf == "primal" else d)
+                    yield f"{cls.__name__} {name}, {leaf}: gradient of it", parts(torch, twice)
+            yield f"{cls.__name__} {name}: hessian", torch.autograd.functional.hessian(
+                lambda y: g(y).sum(), x, vectorize=True, outer_jacobian_strategy="forward-mode")
