@@ -370,3 +370,50 @@ def _(torch):
                     yield f"{cls.__name__} {name}, {leaf}: gradient of it", parts(torch, twice)
             yield f"{cls.__name__} {name}: hessian", torch.autograd.functional.hessian(
                 lambda y: g(y).sum(), x, vectorize=True, outer_jacobian_strategy="forward-mode")
+
+
+@case("forward_over_reverse.buffers filled by Functions")
+def _(torch):
+    f = torch.func
+    x, _ = point(torch)
+
+    class Mapped(torch.autograd.Function):
+        @staticmethod
+        def forward(x, k):
+            return x.sin() * k, x * 2
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(inputs[0])
+            ctx.save_for_forward(inputs[0])
+            ctx.k = inputs[1]
+
+        @staticmethod
+        def backward(ctx, g, h):
+            return g * ctx.saved_tensors[0].cos() * ctx.k + 2 * h, None
+
+        @staticmethod
+        def jvp(ctx, t, _):
+            return t * ctx.saved_tensors[0].cos() * ctx.k, t * 2
+
+        @staticmethod
+        def vmap(info, in_dims, x, k):
+            return Mapped.apply(x, k), (in_dims[0], in_dims[0])
+
+    def copied(y):
+        out = torch.zeros_like(x)
+        out.copy_(Mapped.apply(y, 2.0)[0])
+        out[1:] *= y[1:]
+        return out
+
+    def by_element(y):
+        out, (a, b) = torch.empty_like(x), Mapped.apply(y, 3.0)
+        for i in range(3):
+            out[i] = a[i] * b[2 - i]
+        return out
+
+    for name, g in (("copied", copied), ("by element", by_element)):
+        yield f"{name}: hessian", f.hessian(lambda y: g(y).sum())(x)
+        yield f"{name}: jacfwd of jacrev", f.jacfwd(f.jacrev(g))(x)
+        yield f"{name}: jacfwd of vjp", f.jacfwd(lambda y: f.vjp(g, y)[1](y)[0])(x)
+        yield f"{name}: refused", attempt(lambda: f.vmap(f.grad(lambda y: g(y).sum()))(torch.stack([x, x])))
