@@ -417,3 +417,26 @@ def _(torch):
         yield f"{name}: jacfwd of jacrev", f.jacfwd(f.jacrev(g))(x)
         yield f"{name}: jacfwd of vjp", f.jacfwd(lambda y: f.vjp(g, y)[1](y)[0])(x)
         yield f"{name}: refused", attempt(lambda: f.vmap(f.grad(lambda y: g(y).sum()))(torch.stack([x, x])))
+
+
+@case("forward_over_reverse.beside what a dual level left")
+def _(torch):
+    x, t = point(torch)
+    w = torch.tensor([0.3, 0.9, -0.4], dtype=torch.float64, requires_grad=True)
+
+    def product(y):
+        return torch.autograd.functional.hvp(lambda y: f(y).sum(), y, t, create_graph=True)[1]
+
+    def f(y):
+        return torch.func.jvp(torch.func.grad(lambda z: ((z * w).sigmoid().tanh() * z.detach()).sum()), (y,), (w,))[1]
+
+    held = []
+    for i in range(3):
+        out = product(x) + x
+        yield f"product {i}", out.detach()
+        yield f"gradient {i}", *torch.autograd.grad(out.sum(), w)
+        a = x.clone().requires_grad_()
+        with torch.autograd.forward_ad.dual_level():
+            out = (torch.autograd.forward_ad.make_dual(a, t).sin() * w).exp()
+            held.append((out, torch.autograd.forward_ad.unpack_dual(out)))
+        yield f"left {i}", out.detach()
