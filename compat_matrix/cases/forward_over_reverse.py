@@ -315,3 +315,128 @@ def _(torch):
             yield name, d.requires_grad, d.is_leaf, parts(torch, d)
             yield f"{name}, gradients", [parts(torch, torch.autograd.grad(t.sum(), d, retain_graph=True)[0]) for t in (d * d, d.exp(), before)]
         yield f"{name}, after", d.requires_grad, d.is_leaf, torch.autograd.grad((d * d).sum(), d)[0]
+
+
+@case("forward_over_reverse.transformations of Functions inside")
+def _(torch):
+    fw, f = torch.autograd.forward_ad, torch.func
+    x, t = point(torch)
+
+    class Kept(torch.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x):
+            return x.exp()
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(output)
+            ctx.save_for_forward(output)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.saved_tensors[0] * 1.5
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t * ctx.saved_tensors[0] * 1.5
+
+    class Ruled(Kept):
+        generate_vmap_rule = False
+
+        @staticmethod
+        def vmap(info, in_dims, x):
+            return Ruled.apply(x), in_dims[0]
+
+    for cls in (Kept, Ruled):
+        inside = {
+            "grad": f.grad(lambda y: cls.apply(y).sum()),
+            "vjp": lambda y: f.vjp(cls.apply, y)[1](torch.ones_like(y))[0],
+            "grad of grad": f.grad(lambda y: f.grad(lambda z: cls.apply(z).sum())(y).sum()),
+            "vmap": f.vmap(cls.apply),
+            "vmap of grad": f.vmap(f.grad(cls.apply)),
+        }
+        for name, g in inside.items():
+            for leaf in ("primal", "dual"):
+                a = x.clone().requires_grad_(leaf == "primal")
+                with fw.dual_level():
+                    d = fw.make_dual(a, t).requires_grad_()
+                    out = g(d)
+                    yield f"{cls.__name__} {name}, {leaf}: value", parts(torch, out)
+                    (once,) = torch.autograd.grad(out.sum(), a if leaf == "primal" else d, create_graph=True)
+                    yield f"{cls.__name__} {name}, {leaf}: gradient", parts(torch, once)
+                    (twice,) = torch.autograd.grad(once.sum(), a if leaf == "primal" else d)
+                    yield f"{cls.__name__} {name}, {leaf}: gradient of it", parts(torch, twice)
+            yield f"{cls.__name__} {name}: hessian", torch.autograd.functional.hessian(
+                lambda y: g(y).sum(), x, vectorize=True, outer_jacobian_strategy="forward-mode")
+
+
+@case("forward_over_reverse.buffers filled by Functions")
+def _(torch):
+    f = torch.func
+    x, _ = point(torch)
+
+    class Mapped(torch.autograd.Function):
+        @staticmethod
+        def forward(x, k):
+            return x.sin() * k, x * 2
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(inputs[0])
+            ctx.save_for_forward(inputs[0])
+            ctx.k = inputs[1]
+
+        @staticmethod
+        def backward(ctx, g, h):
+            return g * ctx.saved_tensors[0].cos() * ctx.k + 2 * h, None
+
+        @staticmethod
+        def jvp(ctx, t, _):
+            return t * ctx.saved_tensors[0].cos() * ctx.k, t * 2
+
+        @staticmethod
+        def vmap(info, in_dims, x, k):
+            return Mapped.apply(x, k), (in_dims[0], in_dims[0])
+
+    def copied(y):
+        out = torch.zeros_like(x)
+        out.copy_(Mapped.apply(y, 2.0)[0])
+        out[1:] *= y[1:]
+        return out
+
+    def by_element(y):
+        out, (a, b) = torch.empty_like(x), Mapped.apply(y, 3.0)
+        for i in range(3):
+            out[i] = a[i] * b[2 - i]
+        return out
+
+    for name, g in (("copied", copied), ("by element", by_element)):
+        yield f"{name}: hessian", f.hessian(lambda y: g(y).sum())(x)
+        yield f"{name}: jacfwd of jacrev", f.jacfwd(f.jacrev(g))(x)
+        yield f"{name}: jacfwd of vjp", f.jacfwd(lambda y: f.vjp(g, y)[1](y)[0])(x)
+        yield f"{name}: refused", attempt(lambda: f.vmap(f.grad(lambda y: g(y).sum()))(torch.stack([x, x])))
+
+
+@case("forward_over_reverse.beside what a dual level left")
+def _(torch):
+    x, t = point(torch)
+    w = torch.tensor([0.3, 0.9, -0.4], dtype=torch.float64, requires_grad=True)
+
+    def product(y):
+        return torch.autograd.functional.hvp(lambda y: f(y).sum(), y, t, create_graph=True)[1]
+
+    def f(y):
+        return torch.func.jvp(torch.func.grad(lambda z: ((z * w).sigmoid().tanh() * z.detach()).sum()), (y,), (w,))[1]
+
+    held = []
+    for i in range(3):
+        out = product(x) + x
+        yield f"product {i}", out.detach()
+        yield f"gradient {i}", *torch.autograd.grad(out.sum(), w)
+        a = x.clone().requires_grad_()
+        with torch.autograd.forward_ad.dual_level():
+            out = (torch.autograd.forward_ad.make_dual(a, t).sin() * w).exp()
+            held.append((out, torch.autograd.forward_ad.unpack_dual(out)))
+        yield f"left {i}", out.detach()

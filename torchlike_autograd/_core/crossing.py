@@ -70,7 +70,10 @@ def left_behind(roots):
     It reads nothing but primals there, as torch does: the derivative of a tangent may be NaN where that of the primal is not.
     """
     here, places = {lv.key for lv in running()}, _places(roots)
-    ways = {key: _ways(places, key) for key in _keys("left") if key not in here}
+    reached = {(key, tape) for tape, slot in places_behind(places) for key in levels_of(type_at(tape, slot))}
+    with LOCK:      # a level of another tape may be called the same in types: that of a `jvp`, say
+        left = {key for tape, keys in NOTED["left"].items() for key in keys if key not in here and (key, tape) in reached}
+    ways = {key: _ways(places, key) for key in left}
     return dict.fromkeys(key for key, hows in ways.items() if hows.isdisjoint(_OF_TANGENTS) and (hows or any(key in levels_of(type_at(*at)) for at in places)))
 
 

@@ -295,6 +295,11 @@ def shared(level, t):
     return t._tl_view.primal() if t._tl_view.made else t._tl_view.source, x
 
 
+def written(t, now, before):
+    """Whether a tensor that showed the Value `before`, and shows `now`, was written to: one that shares memory with its parts since shows another by that."""
+    return now is not before and (type(t._tl_view) is not DualView or t._tl_view.written)
+
+
 def end(key=None):
     """The level ends (that of forward_ad, or the one that types hold as `key`): its dual tensors are their primals from now on."""
     left = []

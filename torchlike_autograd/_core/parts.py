@@ -94,7 +94,7 @@ def _walked(tape, slots):
     for s in sorted(reached):
         like = _LIKE.get(tape.values[s]) if s >= 0 else None
         if like is None:
-            found[s] = _known(tape.inputs[-s - 1]) if s < 0 else _made(table[s][0], table[s][2], found)
+            found[s] = _known(tape.inputs[-s - 1]) if s < 0 else _made(table[s][0], s, table[s][2], found)
         else:
             found[s] = (found[like] if type(like) is int else like)[0], {}
     return found
@@ -104,11 +104,13 @@ def _ins(step):
     return [s for s in step.ins if type(s) is int]
 
 
-def _made(step, a, found):
+def _made(step, slot, a, found):
     """The parts of a result of a step, of type `a`."""
     if not levels_of(a):
         return _NOTHING
-    if step.kind in ("function", "backward"):
+    if step.kind == "function":
+        return found[step.ins[slot - step.first - len(step.out_avals)]]     # of what `forward` gave, which stands behind the arguments
+    if step.kind == "backward":
         return _of_type(a)
     maps, duals, given = _maps(a), [lv for lv in levels_of(a) if lv[2] == DUAL], [found[s] for s in _ins(step)]
     spec = step.form.spec if step.kind == "op" else None

@@ -7,11 +7,11 @@ from operator import itemgetter
 from .._ops.registry import OPS
 from .._ops.spec import LeveledAval, spec_of
 from . import errors
-from .levels import DUAL, MAP, levels_of, running
+from .levels import DUAL, MAP, levels_of, primal_needs, running
 from .nodes import node_at, short_name, step_of
 from .parts import primal_maps
 from .plan import rewritten
-from .record import NOGRAD, Counter, mark_seen, record_op, slot_table, thread
+from .record import NOGRAD, Counter, Value, mark_seen, record_op, slot_table, thread
 from .storage import cell_of, peek, with_history, write
 from .values import over_its_array
 
@@ -122,10 +122,17 @@ def _modified(tape, slot, seen, a, own=False, shows=False):
     else:
         if v is not None and v.tape is not None and v.leaf is None:
             place = v.tape, v.slot
-        if place is not None:
+        if place is not None and _has_node(*place):
             node, nr = node_at(*place)
             producer = f"output {nr if own else 0} of {short_name(node)}"  # torch notes the number only of what a node keeps of its own
     return errors.modified_inplace(errors.tensor_type(a.dtype), (*_mapped_sizes(tape, slot, a), *a.shape), producer, counter.n, at)
+
+
+def _has_node(tape, slot):
+    """Whether a slot has a node for its user: none of what requires no grad, and of a dual number whose tangent alone does."""
+    step, needs, at = slot_table(tape.prefix)[slot]
+    key = next((lv for lv in reversed(levels_of(at)) if lv[2] == DUAL), None) if step.kind == "op" else None
+    return bool(needs) and (key is None or primal_needs(Value(at, True, tape, slot), key))
 
 
 def _mapped_sizes(tape, slot, a):

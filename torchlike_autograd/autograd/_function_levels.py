@@ -90,7 +90,7 @@ def forward(cls, args, plain):
     with set_grad_enabled(any(lv.kind == levels.DUAL and _differentiated(lv, args) for lv in met)):
         for level in met:
             if level.kind == levels.DUAL:
-                return _pushed(cls, level, args, {}, True, plain)
+                return _pushed(cls, level, args, {}, True, plain, levels.shares(level.key))
             if level.randomness is not levels.OLD and not _generated(cls):
                 return _mapped(cls, level, args)
         extra = thread.state.extra
@@ -155,7 +155,7 @@ def _mapped(cls, level, args):
         raise RuntimeError(f"The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected out_dims={dims} to be "
                            f"compatible with the structure of `output`. out_dims has structure {flatten(dims)[1]} but output has structure {tree}. {_MORE}")
     for w, before, a, d in stands:
-        if w._tl_value() is not before:     # outside they are other tensors, here they share memory
+        if duals.written(w, w._tl_value(), before):     # outside they are other tensors, here they share memory
             a.copy_(enter(level, w, d))
     given = {id(w): a for w, _, a, _ in stands}
     return unflatten([o if d is None or not isinstance(o, Tensor) else given[id(o)] if id(o) in given else enter(level, o, _place(d, o.dim()))

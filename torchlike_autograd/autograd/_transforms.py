@@ -15,7 +15,7 @@ from .._core import apart, belonging, crossing, levels, outlived, overriding, ta
 from .._core.chains import written_repeats
 from .._core.composite import named
 from .._core.dtypes import FLOAT
-from .._core.duals import DualView
+from .._core.duals import DualView, written
 from .._core.duals import end as end_duals
 from .._core.pytree import flatten, tree_map, unflatten
 from .._core.record import mark_seen, thread
@@ -104,7 +104,7 @@ class _Reverse(levels.enter):
         """What was written to them stays as contents: the level's own history ends with it."""
         for x, before in watched:
             v = x._tl_value()
-            if v is not before and v.needs and not self.outside(x):
+            if written(x, v, before) and v.needs and not self.outside(x):
                 forget_history(x)
 
     def started(self, ts):
@@ -396,7 +396,7 @@ def _jvp(func, primals, tangents, argnums, strict, has_aux):
             raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with strict=True.")
         parts = [_parts(level, o) for o in outs]
         for x, t, d, v in zip(xs, ts, duals, before):
-            if d._tl_value() is not v and (type(d._tl_view) is not DualView or d._tl_view.written):
+            if written(d, d._tl_value(), v):
                 _written(level, x, t, d)
         for x, v in others:
             if x._tl_value() is not v:
@@ -519,8 +519,13 @@ def linearize(func, *primals):
     for p in given:
         if p.dtype.category < FLOAT:
             raise ValueError(f"Expected primal to be floating point or complex, but got: {p.dtype}")
-    tangent, pull = vjp(lambda *tangents: jvp(func, primals, tangents)[1], *tree_map(_zeros, primals))
-    _, push = vjp(pull, tree_map(_zeros, tangent))
+
+    def along(*tangents):
+        return jvp(func, primals, tree_map(Tensor.clone, tangents))[1]  # which may be written to
+
+    tangent, pull = vjp(along, *tree_map(_zeros, primals))
+    with as_recorded():
+        _, push = vjp(pull, tree_map(_zeros, tangent))
 
     def jvp_fn(*tangents):
         flat, found = flatten(tangents)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 
-from .._core import levels, rng, shapes
+from .._core import duals, levels, rng, shapes
 from .._core.composite import named
 from .._core.pytree import broadcast, flatten, unflatten
 from .._tensor import Tensor, wrap
@@ -95,7 +95,7 @@ def _written_back(level, x, d, t, before):
     """Let the argument `x` have what its example `t` was written, and the dims that it was given in place."""
     turned = t._tl_view is not None and t._tl_view.base is None  # a view of itself
     now = t._tl_cell.value if turned else t._tl_value()
-    if now is not before:
+    if duals.written(t, now, before):
         x.copy_(leave(level, wrap(now), d))
     if turned:
         turn(x, d, t._tl_view.chain)

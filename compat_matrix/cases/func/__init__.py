@@ -339,6 +339,19 @@ def _(torch):
     yield "after it", push(before), push(t).requires_grad
 
 
+@case("func.linearize.written")
+def _(torch):
+    def put(a):
+        a[0] = 2.0
+        return a * a
+
+    x = data(torch)
+    for name, f in (("in place", lambda a: a.add_(a * 2)), ("an element", put)):
+        at = x.clone()
+        out, push = torch.func.linearize(f, at)
+        yield name, out, at, push(x), push(x * 2)
+
+
 @case("func.linear_algebra")
 def _(torch):
     f = torch.func
