@@ -291,3 +291,37 @@ def _(torch):
                 loss.backward(inputs=[w, m] if inner else None)
                 yield f"{name}, {inner}: let go of", "raised" in attempt(loss.backward)
                 yield f"{name}, {inner}: accumulated", [fw.unpack_dual(t.grad).primal for t in (w, m)[:inner + 1]]
+
+
+@case("graphs_of_levels.a dual level beside jvp")
+def _(torch):
+    """What a dual level left is read by its primals alone, also where a `jvp` of before or after it is in the same graph."""
+    forward_ad, func = importlib.import_module(f"{torch.__name__}.autograd.forward_ad"), torch.func
+    x, t = torch.tensor([0.6, -0.35, 1.1], dtype=torch.float64), torch.tensor([0.5, -1.2, 0.7], dtype=torch.float64)
+    w = torch.tensor([0.3, 0.9, -0.4], dtype=torch.float64, requires_grad=True)
+
+    def along(y):
+        return func.jvp(func.grad(lambda z: ((z * w).sigmoid().tanh() * z.detach()).sum()), (y,), (w,))[1]
+
+    for looked in (False, True):
+        a = x.clone().requires_grad_()
+        with forward_ad.dual_level():
+            held = (forward_ad.make_dual(a, t).sin() * w).exp()
+        g = torch.autograd.functional.hvp(lambda y: along(y).sum(), x, t, create_graph=True)[1]
+        if looked:
+            held.tolist(), g.tolist()
+        yield f"a product, {looked}", torch.autograd.grad(g.sum() + held.sum() * 0, w)
+        with forward_ad.dual_level():
+            held = (forward_ad.make_dual(a, t) * w).sin()
+            tangent = forward_ad.unpack_dual(held).tangent
+        out, pushed = func.jvp(lambda y, held=held: (y * w).tanh() * held, (x,), (t,))
+        if looked:
+            held.tolist(), pushed.tolist()
+        yield f"with tangents, {looked}", torch.autograd.grad((out + pushed).sum() + tangent.sum(), [a, w], retain_graph=True)
+        found = torch.autograd.grad(pushed.sum() + held.pow(2).sum(), [a, w], create_graph=True)
+        yield f"twice, {looked}", found, torch.autograd.grad(sum((q ** 2).sum() for q in found), [a, w])
+        zero = torch.zeros(3, dtype=torch.float64, requires_grad=True)
+        with forward_ad.dual_level():
+            norm = forward_ad.make_dual(zero, t).norm()
+        out, pushed = func.jvp(lambda y, norm=norm: (y * w).sin() * norm, (x,), (t,))
+        yield f"a norm at zero, {looked}", [q + 0 for q in torch.autograd.grad(out.sum() + norm + pushed.sum(), [zero, w])]

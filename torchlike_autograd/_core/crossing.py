@@ -136,7 +136,8 @@ def standing_in(lv, places):
     extra = thread.state.extra
     levels, other = extra["levels"], Level(lv.kind, lv.size, lv.randomness)
     other.start, at = lv.start, levels.index(lv)
-    other.id = 1 + max([r.id for r in levels if r.id is not None] + [r.top for r in extra.get("reserved", ())] + [top(places)])
+    last = max([r.id for r in levels if r.id is not None] + [r.top for r in extra.get("reserved", ())] + [top(places)])
+    other.id = 1 + int(last // 1) + lv.id % 1
     for r in extra.get("watching", ()):
         r.top = max(r.top, other.id)
     levels[at] = other

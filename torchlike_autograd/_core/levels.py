@@ -1,7 +1,7 @@
 """Transformations that are running in a thread (layer 3): which levels there are, moving values in and out, backward passes inside them.
 
-`enter` picks the smallest id above those of the levels that run and those held by derivatives that are still to be called (`reserve`), so that a program that
-transforms in the same way again has the same types, and the same compiled programs.
+`enter` picks the smallest id (an integer, a half more for the levels of `forward_ad`) above those of the levels that run and those held by derivatives that
+are still to be called (`reserve`), so that a program that transforms in the same way again has the same types, and the same compiled programs.
 """
 
 from __future__ import annotations
@@ -128,8 +128,10 @@ class enter:
         self.level.start = (tape.serial, len(tape.values))
         if self.level.kind in (MAP, DUAL):
             held = extra.get("reserved", ())
-            self.level.id = 1 + max([lv.id for lv in levels if lv.id is not None] + [r.top for r in held], default=-1)
-            self.level.id = max(self.level.id, self.above + 1)
+            last = max([lv.id for lv in levels if lv.id is not None] + [r.top for r in held] + [self.above])
+            self.level.id = 1 + int(last // 1)
+            if self.level.kind == DUAL and self.level.randomness != "jvp":
+                self.level.id += 0.5  # its graphs go on when it has ended, so no `jvp` is called so
             for r in extra.get("watching", ()):
                 r.top = max(r.top, self.level.id)
         levels.append(self.level)

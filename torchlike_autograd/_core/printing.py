@@ -105,7 +105,7 @@ def _mapped_text(t, v):
 
     key = levels.mapped(v)
     running = levels.running()
-    number = next((i for i, lv in enumerate(running, 1) if lv.id == key[0]), key[0] + 1)
+    number = next((i for i, lv in enumerate(running, 1) if lv.id == key[0]), int(key[0]) + 1)
     outside = [lv for lv in running[:number - 1] if lv.kind == "grad" and belonging.belongs(v, lv)]
     own, dim = levels.entered_from(v, key)
     if own is None:
