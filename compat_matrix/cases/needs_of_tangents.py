@@ -63,3 +63,42 @@ def _(torch):
             {"x": x, "w": w, "tangent": t}[which].requires_grad_()
             out, tangent = torch.func.jvp(lambda a, call=call, w=w: call(a, w), (x,), (t,))
             yield f"{name}, {which}", out.requires_grad, tangent.requires_grad, tangent.detach()
+
+
+@case("needs_of_tangents.who gets a gradient")
+def _(torch):
+    """What is only added to a primal gets none from the tangent (None, no zeros, so that no optimizer decays it), nor a tangent from the primal."""
+    forward_ad, func, nn = importlib.import_module(f"{torch.__name__}.autograd.forward_ad"), torch.func, torch.nn
+    x, t = torch.tensor([[1.0, 2.0, -0.5]]), torch.tensor([[0.3, -1.0, 2.0]])
+    first, last = nn.Linear(3, 3), nn.Linear(3, 1)
+    with torch.no_grad():
+        for p, value in zip((first.weight, first.bias, last.weight, last.bias), (torch.eye(3) + 0.1, 0.5, 0.7, 0.1)):
+            p.copy_(torch.as_tensor(value).expand(p.shape))
+    parameters = [*first.parameters(), *last.parameters()]
+    nets = {"linear": first, "tanh": nn.Sequential(first, nn.Tanh(), last), "relu": nn.Sequential(first, nn.ReLU(), last),
+            "deep": nn.Sequential(first, nn.Tanh(), first, nn.Tanh(), last)}
+
+    def gradients(loss, of=parameters, **how):
+        return torch.autograd.grad(loss.sum(), of, allow_unused=True, **how)
+
+    for name, net in nets.items():
+        for looked in (False, True):
+            out, pushed = func.jvp(net, (x,), (t,))
+            if looked:
+                out.tolist(), pushed.tolist()
+            label = f"{name}, {looked}"
+            yield f"{label}: jvp", gradients(pushed, retain_graph=True), gradients(out, retain_graph=True), gradients(out + pushed, retain_graph=True), gradients(out * pushed)
+            with forward_ad.dual_level():
+                out, pushed = forward_ad.unpack_dual(net(forward_ad.make_dual(x, t)))
+                yield f"{label}: inside", gradients(pushed, retain_graph=True)
+            yield f"{label}: after", gradients(pushed, retain_graph=True), gradients(out + pushed)
+            jacobian = func.jacfwd(net)(x)
+            yield f"{label}: jacfwd", gradients(jacobian)
+        func.jvp(net, (x,), (t,))[1].pow(2).sum().backward()
+        yield f"{name}: backward", [p.grad for p in parameters]
+        for p in parameters:
+            p.grad = None
+    for name, f in {"linear": lambda v: (v * 2 + 1).clamp(-9, 9), "other": lambda v: torch.cat([v, v.sin()]).sort(1)[0], "none": lambda v: v.floor() + v}.items():
+        a, b = x.clone().requires_grad_(), t.clone().requires_grad_()
+        out, pushed = func.jvp(f, (a,), (b,))
+        yield f"{name}: of both", gradients(pushed, (a, b), retain_graph=True), gradients(out, (a, b))

@@ -22,6 +22,7 @@ from .._ops.spec import NUMBERS, PullbackOp
 from .record import GRAD, INPLACE, LEAF, Step, slot_table
 from .sparse_gradients import asked
 from .stages import Saved, Stages, Visit, slot_aval
+from .tangent_graphs import Ways, unpacks
 
 
 class Plan(Saved):
@@ -239,6 +240,7 @@ def _visits(prefix, roots, needs, useful, cuts=(), lost=()):
     have, gone = set(roots), set(lost[0] if lost else ())
     walls = {c[1] for c in cuts if type(c) is tuple and c[0] == WALL} if cuts else ()
     out, lowest = [], min([s for s in (*have, *gone) if s >= 0], default=0)  # no gradient is due below this slot
+    ways = Ways(prefix, have) if unpacks(prefix) else None
     for step in reversed(prefix.steps()[0]):
         if step.first + len(step.needs) <= lowest:
             break
@@ -264,6 +266,8 @@ def _visits(prefix, roots, needs, useful, cuts=(), lost=()):
             gone.update(step.ins[i] for i in wanted if i in lost_here)
             lowest = min([lowest, *(step.ins[i] for i in lost_here if i in wanted and step.ins[i] >= 0)])
             wanted = tuple(i for i in wanted if i not in lost_here)
+        if ways is not None and given:
+            wanted = ways.reached(step, wanted, given)
         if not ran:
             out.append((step, wanted, given))
         ins, where = step.ins, have if given and not _silent(step) else gone

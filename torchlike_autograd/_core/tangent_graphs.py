@@ -38,6 +38,9 @@ _ADDED = {
 _LINEAR_OVERLOADS = {"lerp.Scalar"}
 
 
+_PARTS = ("primal", "tangent")
+
+
 def tangent_needs(v, key):
     """Whether the tangent of a dual Value, at a level as types hold it, requires grad."""
     if not v.needs:
@@ -73,6 +76,63 @@ def tangent_needs(v, key):
     return False
 
 
+class Ways:
+    """Of the slots that a pass comes to those to which it comes through one part of dual numbers alone: what that part is not computed from gets no gradient.
+
+    only: {slot: (level as types hold it, "primal" or "tangent")}; others: the slots to which it comes by another way too.
+    """
+
+    def __init__(self, prefix, roots):
+        self.table, self.outside = slot_table(prefix), prefix.steps()[1]
+        self.only, self.others = {}, set(roots)
+
+    def reached(self, step, wanted, given):
+        """The inputs among `wanted` that get a gradient, of those of the results `given`."""
+        spec = step.form.spec if step.kind == "op" else None
+        if type(spec) is MoveSpec and spec.how in _PARTS and self._dual(step.ins[0], spec.level):
+            self._note(step.ins[0], (spec.level, spec.how))
+            return wanted
+        ways = {None if (slot := step.first + i) in self.others else self.only.get(slot) for i in given}
+        way = ways.pop() if len(ways) == 1 else None
+        if way is None or step.kind != "op":
+            self.others.update(step.ins[i] for i in wanted)
+            return wanted
+        return tuple([i for i in wanted if self._reaches(step, i, *way)])
+
+    def _reaches(self, step, i, key, part):
+        slot, reads = step.ins[i], _reads(step, i, key) if part == "tangent" else _of_primal(step, i, key)
+        if reads == part and self._dual(slot, key):
+            self._note(slot, (key, part))
+        elif reads is True or reads == "primal":
+            self.others.add(slot)
+        else:
+            return False
+        return True
+
+    def _note(self, slot, way):
+        if self.only.setdefault(slot, way) != way:
+            self.others.add(slot)
+
+    def _dual(self, slot, key):
+        return key in levels_of(self.table[slot][2] if slot >= 0 else self.outside[-slot - 1].aval)
+
+
+def _of_primal(step, i, key):
+    """What the primal of a result is computed from of an input through which gradient flows: its primal, or nothing (False)."""
+    spec = step.form.spec
+    if type(spec) is MoveSpec and spec.how == "join" and spec.level == key:
+        return i == 0
+    return "primal"
+
+
+def unpacks(prefix):
+    """Whether any step of a prefix takes a part of a dual number."""
+    out = prefix.memo.get("unpacks")
+    if out is None:
+        out = prefix.memo["unpacks"] = any(s.kind == "op" and type(s.form.spec) is MoveSpec and s.form.spec.how in _PARTS for s in prefix.steps()[0])
+    return out
+
+
 def _reads(step, i, key):
     """What the tangent of an operator reads of an input through which gradient flows: "tangent" alone, all (True), or nothing (False)."""
     form, spec = step.form, step.form.spec
@@ -94,4 +154,4 @@ def _needs(tape, slot):
     return tape.inputs[-slot - 1].needs if tape.open else tape.edges[-slot - 1] is not None
 
 
-__all__ = ["tangent_needs"]
+__all__ = ["Ways", "tangent_needs", "unpacks"]
