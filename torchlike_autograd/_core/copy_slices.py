@@ -14,6 +14,7 @@ from __future__ import annotations
 from . import nodes
 from .asked import targets_on
 from .hooks import posthooks
+from .leaving import leaf_at
 from .plan import visit_of
 from .record import GRAD, NOGRAD, record_op
 
@@ -37,21 +38,13 @@ def inside(p, tape, step):
     """The Inside of a step that puts what was written to a view into its base; None for another step, or where what was written has no node."""
     if step.kind != "op" or getattr(step.form.spec, "arity", 0) != 2 or type(slot := step.ins[1]) is tuple:
         return None
-    tape, slot = (tape, slot) if slot >= 0 else _outside(tape, slot)
-    if tape is None:
+    where = (tape, slot) if slot >= 0 else leaf_at(tape, slot)
+    if type(where) is not tuple:
         return None
-    writer = nodes.step_of(tape, slot)
+    tape, writer = where[0], nodes.step_of(*where)
     if writer.kind == "function":
         return Inside(p, tape, writer) if len(writer.out_avals) == 1 and tape.contexts[writer.first]._tl_input_is_tensor[0] else None
     return Inside(p, tape, writer) if writer.kind == "op" and writer.form.op.name not in nodes.HIDDEN and any(writer.needs) else None
-
-
-def _outside(tape, slot):
-    if tape.open:
-        v = tape.inputs[-slot - 1]
-        return (v.tape, v.slot) if v.needs and v.leaf is None else (None, 0)
-    edge = tape.edges[-slot - 1]
-    return edge if type(edge) is tuple else (None, 0)
 
 
 def run(p, tape, item, inner, given, outs, run_inside, numbers):
