@@ -121,3 +121,40 @@ def _(torch):
         g.sum().backward()
         yield f"heard of {of}", list(heard)
         heard.clear()
+
+
+@case("graphs_of_gradients.leaves asked for gradients after they were used")
+def _(torch):
+    for shown in (False, True):
+        for name, make in {"full": lambda: torch.full((2,), 2.), "computed": lambda: torch.full((2,), 1.) * 2, "given": lambda: torch.tensor([2., 2.])}.items():
+            x, c = torch.full((2,), .5, requires_grad=True), make()
+            y = x * c
+            if shown:
+                y.tolist()
+            c.requires_grad_()
+            g, = torch.autograd.grad(y.sum(), x, create_graph=True)
+            yield f"{name} {shown} on", g, torch.autograd.grad((g * g).sum(), c)
+            y = x * c
+            if shown:
+                y.tolist()
+            c.requires_grad_(False)
+            for i in range(2):
+                yield f"{name} {shown} off {i}", torch.autograd.grad(y.sum(), x, create_graph=True)
+            c.requires_grad_(True)
+            g, = torch.autograd.grad(y.sum(), x, create_graph=True)
+            yield f"{name} {shown} on again", g, torch.autograd.grad(g.sum(), c)
+            c.requires_grad_(False)
+            c.mul_(2)
+            c.requires_grad_()
+            try:
+                torch.autograd.grad(y.sum(), x, create_graph=True)
+            except RuntimeError as e:
+                yield f"{name} {shown} written", str(e)[:80]
+    model = torch.nn.PReLU(init=0.5)
+    model.requires_grad_(False)
+    x = torch.tensor([-1., 2.], requires_grad=True)
+    y = model(x).square()
+    model.requires_grad_()
+    g, = torch.autograd.grad(y.sum(), x, create_graph=True)
+    (g * g).sum().backward()
+    yield "frozen model", [p.grad for p in model.parameters()]
