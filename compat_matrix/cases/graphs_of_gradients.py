@@ -158,3 +158,24 @@ def _(torch):
     g, = torch.autograd.grad(y.sum(), x, create_graph=True)
     (g * g).sum().backward()
     yield "frozen model", [p.grad for p in model.parameters()]
+
+
+@case("graphs_of_gradients.of what hooks unpacked, written since")
+def _(torch):
+    ways = {"itself": (lambda t: t, lambda t: t), "detached": (lambda t: t.detach(), lambda t: t), "copied": (lambda t: t.clone(), lambda t: t), "list": (lambda t: t.tolist(), lambda t: torch.tensor(t))}
+    for name, f in {"product": lambda x: x * x * x, "sin": lambda x: x.sin(), "power": lambda x: x ** 3, "result": lambda x: x.exp() * x, "written": lambda x: (x * x).mul_(2) * x}.items():
+        for way, pair in ways.items():
+            for again in (False, True)[:1 if way == "detached" else 2]:  # memory that hooks share without saying so
+                x = torch.tensor([.5, 1.], requires_grad=True)
+                with torch.autograd.graph.saved_tensors_hooks(*pair):
+                    y = f(x).sum()
+                    if again:
+                        g, = torch.autograd.grad(y, x, create_graph=True)
+                if not again:
+                    g, = torch.autograd.grad(y, x, create_graph=True)
+                with torch.no_grad():
+                    x.mul_(3)
+                try:
+                    yield f"{name}, {way}, again {again}", torch.autograd.grad(g.sum(), x)
+                except RuntimeError as e:
+                    yield f"{name}, {way}, again {again}", str(e)[:80]
