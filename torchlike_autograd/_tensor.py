@@ -11,7 +11,7 @@ from collections import OrderedDict
 
 import numpy as np
 
-from ._core import belonging, devices, dtypes, errors, guards, levels, lifetimes, placed, shapes
+from ._core import belonging, devices, dtypes, errors, guards, levels, lifetimes, placed, shapes, written_views
 from ._core.nodes import Leaf, Nowhere, add_hook, changes, node_at, observed, place_and_step, step_of
 from ._core.record import INFERENCE, Counter, DataCounter, InferenceCounter, Value, counter_of, data, mark_as, mark_seen, thread
 from ._core.saying import warn
@@ -211,14 +211,14 @@ class Tensor(State, Values, metaclass=TensorMeta):
             return self
         if v.needs and v.leaf is None:
             if not requires_grad and v is self._tl_v:
-                raise RuntimeError(
-                    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that doesn't "
-                    "require differentiation use var_no_grad = var.detach().")
+                raise RuntimeError("you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that "
+                                   "doesn't require differentiation use var_no_grad = var.detach().")
             return self
         if bool(requires_grad) == (v.needs and type(v.leaf) is not Nowhere):
             return self
         if self._tl_leaf is not None:
             self._tl_leaf.off = not requires_grad
+        written_views.changed(self, v)
         if requires_grad:
             if v.aval.dtype.category < dtypes.FLOAT:
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")

@@ -17,7 +17,7 @@ from .refusals import look
 from .sparse_gradients import SparseValue
 from .speed import native
 from .stages import refuse_write
-from .through import HELD, pull_of, results, stage_of, with_results
+from .through import HELD, apart, one_by_one, pull_of, results, stage_of, with_results
 from .versions import check
 
 
@@ -111,8 +111,14 @@ def _record_stage(tape, stage, cots):
 
 def value_at(tape, slot):
     """The Value of a forward slot, with its place in the graph."""
-    if written_views.noted[0] and (v := written_views.shown_at(tape, slot)) is not None:
-        return v
+    if written_views.noted[0]:
+        v = written_views.shown_at(tape, slot)
+        if v is None:
+            old = tape.kept.get(slot) if not tape.open else tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]
+            v = written_views.now(old)
+            v = None if v is old else v
+        if v is not None:
+            return v
     if tape.open:
         return tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]
     v = tape.kept.get(slot)
@@ -144,7 +150,15 @@ def number_at(tape, token):
 
 
 def _record_pull(form, gs, ins):
-    """A pullback of `create_graph`: what it passes on unchanged keeps its own place in the graph."""
+    """A pullback of `create_graph`: a node for each gradient that torch has a formula of its own for."""
+    parts = one_by_one(form)
+    if parts is None:
+        return _record_whole(form, gs, ins)
+    return [_record_whole(part, gs, [ins[k] for k in places])[0] for part, places in parts]
+
+
+def _record_whole(form, gs, ins):
+    """What the pullback passes on unchanged keeps its own place in the graph."""
     passes = form.passes
     if not passes:
         return record_op(form, [*gs, *ins], GRAD)
@@ -358,6 +372,8 @@ def _pulled(p, tape, step, wanted, given, gs):
         return [None]
     other = pull_of(step, wanted, given, p.levels) if p.create_graph else None
     if other is not None:
+        if p.levels is None and apart(step.form, wanted):
+            return [g for i in wanted for g in _pulled(p, tape, step, (i,), given, gs)]
         with_own = with_results(step)
         with results(tape, [with_own.ins[i] for i in other.keep if i >= len(step.ins)]) as found:
             if found:

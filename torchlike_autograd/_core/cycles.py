@@ -47,6 +47,12 @@ def held_by(roots):
     return [(v.tape, v.slot) for v in gone if type(v) is Value], frozenset(map(id, gone))
 
 
+def led_to(roots, ids):
+    """(ids, slots of the Values) of those of the objects with these ids that `roots` lead to."""
+    found = {key: x for key, x in (_reachable(roots) or {}).items() if key in ids}
+    return found.keys(), [(v.tape, v.slot) for v in found.values() if type(v) is Value]
+
+
 def _referents(x):
     return () if type(x) is Value else gc.get_referents(x)
 

@@ -13,7 +13,7 @@ import weakref
 from sys import getrefcount
 
 from . import execute, nodes
-from .cycles import held_by
+from .cycles import held_by, led_to
 from .lines import is_ours
 from .nodes import Leaf, changes
 from .record import Tape, thread
@@ -248,12 +248,23 @@ def _sweep_cycles(tape):
     if found is None:
         return
     mask = bytearray(found[0])
-    for where, slot in places:
-        if where is tape and slot < len(mask):
-            mask[slot] = 0
-    gone = [(tape.contexts.pop(first, None), tape.extra.pop(first, None)) for first in _unreachable(tape, bytes(mask), _held_nodes(tape, ids), found[2])]
+    _mark(tape, mask, places, 0)
+    while dead := _unreachable(tape, bytes(mask), _held_nodes(tape, ids), found[2]):
+        there = set(found[2]).difference(dead)
+        back, places = led_to([x for first in there for x in (tape.contexts.get(first), tape.extra.get(first)) if x is not None], ids)
+        if not back:  # else what can be reached holds them: a graph that a ctx keeps
+            break
+        ids = ids.difference(back)
+        _mark(tape, mask, places, 1)
+    gone = [(tape.contexts.pop(first, None), tape.extra.pop(first, None)) for first in dead]
     changes[0] += bool(gone)
     gone.clear()
+
+
+def _mark(tape, mask, places, held):
+    for where, slot in places:
+        if where is tape and slot < len(mask):
+            mask[slot] = held
 
 
 def _attachments(tape):

@@ -17,8 +17,9 @@ from jax.core import Tracer
 
 from .._ops.casts import jitted
 from .._ops.graft import does_not_fit, reaches
+from .._ops.read_again import keeps_nothing
 from .._ops.registry import OPS
-from .._ops.spec import NUMBERS, PullbackOp
+from .._ops.spec import NUMBERS, Pullback, PullbackOp
 from .record import GRAD, INPLACE, LEAF, Step, slot_table
 from .sparse_gradients import asked
 from .stages import Saved, Stages, Visit, slot_aval
@@ -216,6 +217,8 @@ def _known(step, read, wanted):
 
 def _saved(form, wanted, inplace, run=None):
     """(inputs whose versions are checked, outputs) that a node keeps; None where it has nothing to release.  run: inputs that get a gradient (all)."""
+    if isinstance(form, Pullback) and keeps_nothing(form):
+        return None
     ins, outs = form.kept(wanted, inplace)
     has = ins or outs or (inplace and form.kept(wanted)[0]) or form.node == COPY_SLICES  # torch's lets go of the node that it wraps
     return (tuple(form.checks(wanted, inplace, run)), tuple(outs)) if has else None

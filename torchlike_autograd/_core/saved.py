@@ -27,10 +27,10 @@ from .._tensor import Tensor, _new, wrap
 from . import dtypes, errors, nodes, shapes, written_views
 from .backward import number_at, value_at
 from .nodes import Leaf, observed
-from .record import INPLACE, NOGRAD, Value, counter_of, record_op, slot_table, thread
+from .record import INPLACE, NOGRAD, Value, counter_of, mark_seen, record_op, slot_table, thread
 from .saved_settings import setting
 from .saved_strides import PLACES, holder_of, live, noted, strides_at
-from .storage import as_detached, as_leaf, cell_of, with_history
+from .storage import as_detached, as_leaf, cell_of, history, with_history
 from .versions import DETACHED, _modified
 
 FREED = ("Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph are freed when you call .backward() or "
@@ -51,9 +51,9 @@ class Packed:
             t = wrap(_outside(v, self.levels))
         self.kept = _pack(pack, _shown(v) if t is None else t)
 
-    def value(self):
-        """The Value that the unpack hook gives, without history."""
-        v = as_detached(self.tensor()._tl_value())
+    def value(self, t=None):
+        """The Value that the unpack hook gives, without history; t: the tensor that it gave."""
+        v = as_detached((self.tensor() if t is None else t)._tl_value())
         for lv in self.levels:
             v = record_op(MoveSpec("enter", lv, 0), (v,), NOGRAD)[0]
         return v
@@ -159,8 +159,12 @@ def unpacking(p, tape, step, wanted, outs):
 
 
 def _unpacked(tape, step, place, packed, graph):
-    v = packed.value()
     slot, a = _slot(step, place)
+    t = packed.tensor()
+    v = _as_it_was(tape, slot, t) if graph and not packed.levels else None
+    if v is not None and v.aval is a:
+        return v
+    v = packed.value(t)
     if v.aval.shape != a.shape:
         raise NotImplementedError(f"an unpack hook that returns the shape {list(v.aval.shape)} where {list(a.shape)} was packed")
     if v.aval is not a:
@@ -168,7 +172,21 @@ def _unpacked(tape, step, place, packed, graph):
 
         if v.aval.dtype is not a.dtype:
             v = record_op(cast_spec(a.dtype), (v,), NOGRAD)[0]
-    return in_graph(tape, slot, v) if graph else v
+    if not graph:
+        return v
+    out = in_graph(tape, slot, v)
+    if out is not v and t._tl_counter is not None:  # what is saved of it again counts the versions of what was unpacked
+        mark_seen(out, t._tl_counter)
+    return out
+
+
+def _as_it_was(tape, slot, t):
+    """What an unpacked tensor shows, where that is the saved leaf or result itself; else None."""
+    if not tape.open:
+        leaf = tape.edges[-slot - 1] if slot < 0 else tape.leaves.get(slot)
+        return history(t) if type(leaf) is Leaf and t._tl_v.leaf is leaf else None
+    w = tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]
+    return history(t) if w.needs and (t._tl_v is w or (type(w.leaf) is Leaf and t._tl_v.leaf is w.leaf)) else None
 
 
 def _slot(step, place):

@@ -16,12 +16,12 @@ def refuse_write(step):
 
 
 class Visit:
-    """One step to run backward: gradients of outputs `given` in, of flat inputs `wanted` out."""
+    """One step to run backward: gradients of outputs `given` in, of flat inputs `wanted` out; more: another visit of it follows, for other inputs."""
 
-    __slots__ = ("given", "pull", "step", "wanted")
+    __slots__ = ("given", "more", "pull", "step", "wanted")
 
     def __init__(self, step, wanted, given):
-        self.step, self.wanted, self.given = step, wanted, given
+        self.step, self.wanted, self.given, self.more = step, wanted, given, False
         refuse_write(step)
         self.pull = step.form.pullback(wanted, given)
 
@@ -58,7 +58,7 @@ class Stage:
         grads, outs = dict(zip(self.cots, cots)), self.outs
         for v in self.visits:
             pull, ins, first = v.pull, v.step.ins, v.step.first
-            gs = [grads[first + i] if first + i in outs else grads.pop(first + i) for i in v.given]
+            gs = [grads[first + i] if v.more or first + i in outs else grads.pop(first + i) for i in v.given]
             reads = [number(ins[i]) if type(ins[i]) is tuple else lookup(ins[i]) for i in pull.keep] if pull.keep else ()
             for i, g in zip(v.wanted, call(pull, gs, reads)):
                 old = grads.get(ins[i])

@@ -3,13 +3,16 @@
 The gradient of `y = exp(x)` is `g * y` in torch: in the graph that `create_graph` makes it depends on `y`, and on `x` only behind it.  A plain pullback reads
 inputs alone (`g * exp(x)`), the same number with the same derivative by `x`; but a derivative by `y` itself, and hooks on `y`, see a difference.  So under
 `create_graph` a step that saves a result is pulled back by a `SavedPullback`, which takes it as an argument, from its own place in the graph.
+
+And the gradients of `x * y` are two nodes there: who goes backward through one of them frees nothing that the other keeps, and is not heard by its hooks.
 """
 
 from __future__ import annotations
 
+from .._ops.gradient_nodes import APART
 from .._ops.lift import inside
 from .._ops.pull_saved import SavedPullback, saved_places
-from .._ops.spec import Form
+from .._ops.spec import Form, Pullback
 from .record import Step
 from .stages import Stage, Visit
 
@@ -46,28 +49,59 @@ def with_results(step):
     return Step(step.kind, step.form, (*step.ins, *range(step.first, step.first + len(step.out_avals))), step.mode, step.out_avals, step.needs, step.first)
 
 
+def apart(form, wanted):
+    """Whether the gradients of the inputs `wanted` are nodes of their own in torch, with nothing in common."""
+    return len(wanted) > 1 and form.op.node in APART
+
+
+def one_by_one(form):
+    """[(pullback for one of the gradients, where its inputs are among those of `form`)]; None where they are one node in torch too, or a single one."""
+    if not apart(form, form.wanted) or type(form) is not Pullback:
+        return None
+    out = form._pullbacks.get("one by one")
+    if out is None:
+        at = {i: k for k, i in enumerate(form.keep)}
+        parts = [form.inner.pullback((i,), form.given) for i in form.wanted]
+        out = form._pullbacks["one by one"] = [(part, [at[i] for i in part.keep]) for part in parts]
+    return out
+
+
 def stage_of(stage, tape):
-    """The stage with each of its pullbacks as `pull_of` has it; itself where none is another."""
+    """The stage with each of its pullbacks as `pull_of` has it, one by one where they are `apart`; itself where none is another."""
     memo, key = tape.prefix.memo, ("through", stage)
     out = memo.get(key)
     if out is None:
-        pulls = [pull_of(v.step, v.wanted, v.given) for v in stage.visits]
-        out = memo[key] = _replaced(stage, pulls) if any(pulls) else stage
+        visits = [w for v in stage.visits for w in _visits(v)]
+        out = memo[key] = stage if visits == stage.visits else _replaced(stage, visits)
     return out
 
 
-def _replaced(stage, pulls):
-    out, visits = object.__new__(Stage), []
-    for v, pull in zip(stage.visits, pulls):
-        if pull is not None:
-            w = object.__new__(Visit)
-            w.step, w.wanted, w.given, w.pull = with_results(v.step), v.wanted, v.given, pull
-            v = w
-        visits.append(v)
+def _visits(v):
+    """What stands for a visit in `stage_of`."""
+    pull = pull_of(v.step, v.wanted, v.given)
+    if pull is None and one_by_one(v.pull) is None:
+        return [v]
+    several = [(i,) for i in v.wanted] if apart(v.step.form, v.wanted) else [v.wanted]
+    pulls = [pull if len(several) == 1 else pull_of(v.step, wanted, v.given) for wanted in several]
+    out = [_visit(v.step, wanted, v.given, v.step.form.pullback(wanted, v.given)) if p is None else _visit(with_results(v.step), wanted, v.given, p)
+           for p, wanted in zip(pulls, several)]
+    for w in out[:-1]:
+        w.more = True
+    return out
+
+
+def _replaced(stage, visits):
+    out = object.__new__(Stage)
     out.visits, out.cots, out.outs, out.avals, out.spread, out.looks = visits, stage.cots, stage.outs, stage.avals, stage.spread, stage.looks
-    out.reads = tuple(s for v, pull in zip(visits, pulls) if pull is not None for s in (v.step.ins[i] for i in pull.keep[len(pull.keep) - len(pull.own):]))
+    out.reads = tuple(v.step.ins[i] for v in visits if type(v.pull) is ResultPullback for i in v.pull.keep[len(v.pull.keep) - len(v.pull.own):])
     out.numbers = stage.numbers
     return out
+
+
+def _visit(step, wanted, given, pull):
+    v = object.__new__(Visit)
+    v.step, v.wanted, v.given, v.pull, v.more = step, wanted, given, pull, False
+    return v
 
 
 HELD: dict = {}  # (tape, slot) -> a result that is read while its tape may end
@@ -107,4 +141,4 @@ class results:
             self.tape.kept.pop(s, None)
 
 
-__all__ = ["HELD", "ResultPullback", "pull_of", "results", "stage_of", "with_results"]
+__all__ = ["HELD", "ResultPullback", "apart", "one_by_one", "pull_of", "results", "stage_of", "with_results"]

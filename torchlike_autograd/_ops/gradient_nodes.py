@@ -75,6 +75,12 @@ SECOND = {
 # Nodes whose gradients come from one operator, so that each of them depends on all that it reads.
 WHOLE = {*(f"{n}Backward0" for n in _TWICE), "NativeBatchNormLegitBackward1", "BatchNormWithUpdateBackward0"}
 
+# Nodes each of whose gradients torch has a formula of its own for: with a graph of theirs they are nodes of their own too, and a pass through one frees nothing of another.
+APART = {n for n in SECOND if n not in ("Atan2Backward0", "ConvolutionBackward0")} | {f"{n}Backward0" for n in [
+    "Mul", "Mm", "Bmm", "Addmm", "Addmv", "Addr", "Addbmm", "Baddbmm", "Mv", "Dot", "Vdot", "Lerp", "Addcmul", "Addcdiv", "LinalgCross", "SpecialXlog1Py", "Fmod", "Remainder",
+    "Maximum", "Minimum", "Fmax", "Fmin", "MseLoss", "SmoothL1Loss", "HuberLoss", "Linear", "Where", "Polar", "Complex", "SpecialZeta"]} | {
+    "LerpBackward1", "FmodBackward1", "RemainderBackward1", "DivBackward1", "DivBackward2", "PowBackward3"}
+
 # Nodes that hand a gradient on as the tensor that it is where nothing has to be done to it.
 PASSING = {f"{n}Backward0" for n in [
     "Add", "Clone", "Expand", "Graft", "Squeeze", "Sub", "Rsub", "Addmm", "Addmv", "Addr", "Addbmm", "Baddbmm", "Addcmul", "Addcdiv", "Fmod", "Remainder",
@@ -109,4 +115,4 @@ def passed(jaxpr, n):
     return found if any(i is not None for i in found) else ()
 
 
-__all__ = ["FIRST", "PASSING", "SECOND", "WHOLE", "first", "passed", "second", "together"]
+__all__ = ["APART", "FIRST", "PASSING", "SECOND", "WHOLE", "first", "passed", "second", "together"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from jax.extend.core import Literal
 
 from .activity import CALLS
+from .casts import is_number
 from .gradient_nodes import WHOLE
 
 _ALIASES = frozenset(["broadcast_in_dim", "copy", "expand_dims", "reshape", "reduce_precision", "squeeze", "transpose"])  # views, of which torch counts versions
@@ -66,4 +67,39 @@ def _kept(name, needs, own):
     return own if name in _BOTH else ()
 
 
-__all__ = ["saved_again"]
+_LINEAR = _ALIASES | {"add", "add_any", "complex", "concatenate", "conj", "convert_element_type", "cumsum", "imag", "neg", "pad", "real", "reduce_sum", "rev", "slice", "split", "sub", "unstack"}
+_LINEAR_IN = {"div": (0,), "dot_general": (0, 1), "dynamic_slice": (0,), "dynamic_update_slice": (0, 1), "gather": (0,), "mul": (0, 1), "scatter-add": (0, 2), "select_n": (1, 2)}  # in one at a time, some of them
+_SAVES_ITS_INPUT = ("Pool", "ReflectionPad", "ReplicationPad", "Trace")  # nodes that do, for its size
+_SAVES_NUMBERS = ("MulBackward0", "DivBackward0")
+
+
+def keeps_nothing(pull):
+    """Whether the node of a gradient moves and sums alone what it is given: there is nothing to release, and any number of passes go through it."""
+    out = pull._pullbacks.get("keeps nothing")
+    if out is None:
+        node = str(getattr(pull.inner, "node", ""))
+        ins = [not is_number(a) or node in _SAVES_NUMBERS for a in pull.avals]
+        out = not any(word in node for word in _SAVES_ITS_INPUT) and None not in _moved(pull.closed.jaxpr, ins)
+        pull._pullbacks["keeps nothing"] = out
+    return out
+
+
+def _moved(jaxpr, ins):
+    """Whether each of the results depends on the inputs that `ins` says; None among them where the program is not linear in these."""
+    known = dict(zip(jaxpr.invars, ins))
+    for eqn in jaxpr.eqns:
+        of, name = [not isinstance(v, Literal) and known.get(v, False) for v in eqn.invars], eqn.primitive.name
+        inner = eqn.params.get("jaxpr") if name in CALLS else None
+        if inner is not None:
+            outs = _moved(inner.jaxpr, of)
+        else:
+            at = _LINEAR_IN.get(name, ())
+            fine = not any(of) or name in _LINEAR or (all(i in at for i, x in enumerate(of) if x) and (sum(of) == 1 or name not in ("dot_general", "mul")))
+            outs = [any(of) if fine else None] * len(eqn.outvars)
+        if None in outs:
+            return [None]
+        known.update(zip(eqn.outvars, outs))
+    return [not isinstance(v, Literal) and known.get(v, False) for v in jaxpr.outvars]
+
+
+__all__ = ["keeps_nothing", "saved_again"]
