@@ -132,3 +132,31 @@ def _(torch):
         torch.func.vmap(torch.func.grad(lambda v: shown(v).sum()))(x[None])
     torch.func.jvp(torch.func.vmap(shown), (x,), (x,))
     yield "numbers", said
+
+
+@case("seen_afresh.phases under transformations")
+def _(torch):
+    fad, weights = torch.autograd.forward_ad, torch.tensor([[1.0, 2.0], [3.0, 5.0]])
+    matrix, along = torch.tensor([[2.0, 0.5 + 1j], [0.5 - 1j, 3.0]]), torch.tensor([[1.0, 0.2j], [-0.2j, 0.5]])
+    upper = torch.ones(2, 2).triu()
+    losses = {
+        "eigh": lambda A: (torch.linalg.eigh(A)[1].abs().square() * weights).sum(),
+        "eig": lambda A: (torch.linalg.eig(A + upper)[1].abs().square() * weights).sum(),
+        "svd": lambda A: (torch.linalg.svd(A + upper)[0].abs().square() * weights).sum(),
+        "ill-defined": lambda A: torch.linalg.eigh(A)[1].imag.sum() + torch.linalg.eigh(A)[1].real.sum()}
+    for name, loss in losses.items():
+        A = matrix.clone().requires_grad_()
+
+        def passed(A=A, loss=loss):
+            with fad.dual_level():
+                return torch.autograd.grad(fad.unpack_dual(loss(fad.make_dual(A, along))).primal, A)
+
+        programs = {"dual level": passed, "jvp of grad": lambda loss=loss: torch.func.jvp(torch.func.grad(loss), (matrix,), (along,))}
+        if name != "svd":
+            programs["vmap of grad"] = lambda loss=loss: torch.func.vmap(torch.func.grad(loss))(torch.stack([matrix, matrix * 2]))
+        for which, program in programs.items():
+            try:
+                found = program()
+                yield f"{name} {which}", "computed" if name == "ill-defined" else found  # numbers that depend on the phase
+            except RuntimeError as e:
+                yield f"{name} {which}", str(e)
