@@ -262,18 +262,7 @@ def _send(p, tape, item, ins, grads):
 
 def _run_both(p, tape, item, inner, given, outs, grads):
     """The rest of a write to a view with hooks after it, see copy_slices.py."""
-    def run_inside(g):
-        if inner.ctx is not None:
-            full = inner.ctx._tl_run_backward([g], p, inner.wanted)
-            p.let_go(inner.ctx._tl_let_go)
-            return dict(enumerate(full))
-        check_saved(inner.tape, inner.saved)
-        made = run_pull(p, inner.tape, inner.step, inner.wanted, [g])
-        if inner.tape is not tape and inner.saved is not None:
-            p.let_go(free, inner.tape, inner.saved.saving)
-        return dict(zip(inner.wanted, made))
-
-    sent = copy_slices.run(p, tape, item, inner, given, outs, run_inside, [number_at(tape, t) for t in item[1].ins[2:]])
+    sent = run_inside(p, tape, item, inner, given, outs)
     if thread.state.anomaly is not None:
         numbers = [n for n, *_ in sent]
         thread.state.anomaly.look(tape, item[1], numbers, [g for *_, g in sent], range(1 + max(numbers, default=0)))
@@ -285,6 +274,22 @@ def _run_both(p, tape, item, inner, given, outs, grads):
         else:
             arrive(p, where, slot, g)
     return frozenset([slot for _, where, slot, _ in sent if where is tape])
+
+
+def run_inside(p, tape, item, inner, given, outs):
+    """What `copy_slices.run` gives, with the node inside run as any other."""
+    def run(g):
+        if inner.ctx is not None:
+            return dict(enumerate(inner.ctx._tl_run_backward([g], p, inner.wanted)))
+        check_saved(inner.tape, inner.saved)
+        return dict(zip(inner.wanted, run_pull(p, inner.tape, inner.step, inner.wanted, [g])))
+
+    sent = copy_slices.run(p, tape, item, inner, given, outs, run, [number_at(tape, t) for t in item[1].ins[2:]])
+    if inner.ctx is not None:  # after the hooks, which may raise or come to the nodes again
+        p.let_go(inner.ctx._tl_let_go)
+    elif inner.tape is not tape and inner.saved is not None:
+        p.let_go(free, inner.tape, inner.saved.saving)
+    return sent
 
 
 def _capture(p, tape, step, outs):
@@ -412,4 +417,4 @@ def _record_looking(p, tape, pull, gs, ins):
     return _record_pull(pull, gs, ins) if p.create_graph else record_op(pull, [*gs, *ins], NOGRAD)
 
 
-__all__ = ["captured_here", "check_saved", "number_at", "run_apart", "run_node", "run_pull", "run_stage", "run_watched", "value_at"]
+__all__ = ["captured_here", "check_saved", "number_at", "run_apart", "run_inside", "run_node", "run_pull", "run_stage", "run_watched", "value_at"]

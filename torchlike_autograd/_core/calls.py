@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .._tensor import Tensor
-from . import errors, nodes
+from . import copy_slices, errors, nodes
 from .arrivals import accumulate
-from .backward import run_pull
+from .backward import run_inside, run_pull
 from .engine import Pass
 from .hooks import shown
 from .plan import needs_of, wanted_of
@@ -37,8 +37,13 @@ def call_node(self, *args, **kwargs):
     if step.first in tape.freed and kept_by(step, wanted):
         raise errors.second_time()
     p = Pass(True, thread.state.grad, None, False)
-    found = dict(zip(wanted, run_pull(p, tape, step, wanted, outs)))
-    grads = tuple([shown(found.get(i)) for i in nodes.edge_indices(step)])
+    given, inner = run_pull(p, tape, step, wanted, outs), copy_slices.inside(p, tape, step)
+    if inner is not None:
+        found = {nr: g for nr, _, _, g in run_inside(p, tape, (None, step, wanted), inner, given, None)}
+    else:
+        found = dict(zip(wanted, given))
+    edges = nodes.edge_indices(step) if inner is None else range(len(inner.edges()))
+    grads = tuple([shown(found.get(i)) for i in edges])
     return grads[0] if len(grads) == 1 else grads
 
 

@@ -51,7 +51,7 @@ def run(p, tape, item, inner, given, outs, run_inside, numbers):
     """[(output number, tape, slot, gradient)] of what the node of a write sends on.
 
     given: what the pullback of the step that puts gives to what the pass wants of the base and of what was written; outs: the gradients that the hooks are
-    shown; run_inside(g): {flat input of the operator: gradient}; numbers: of the view.
+    shown, None where none are called; run_inside(g): {flat input of the operator: gradient}; numbers: of the view.
     """
     step, own = item[1], dict(zip(item[2], given))
     base, written = own.get(0), own.get(1)
@@ -61,8 +61,13 @@ def run(p, tape, item, inner, given, outs, run_inside, numbers):
     if base is not None and of_view is not None:
         base = record_op(step.form.spec, [base, of_view, *numbers], GRAD if p.create_graph else NOGRAD)[0]
     others = [i for i in inner.wanted if i != view]
-    values = posthooks(step, nodes.observed(tape, step.first), [-1, *others], [base, *map(found.get, others)], outs, [-1, *edges])
-    sent = [(0, tape, step.ins[0], values[0])] if 0 in item[2] else []
+    values = [base, *map(found.get, others)]
+    if outs is not None:
+        values = posthooks(step, nodes.observed(tape, step.first), [-1, *others], values, outs, [-1, *edges])
+    if 0 in item[2]:
+        sent = [(0, tape, step.ins[0], values[0])]
+    else:  # a pass through a tangent, which reads the primal of the view alone: by the node of that
+        sent = [] if of_view is None else [(0, inner.tape, inner.step.ins[view], of_view)]
     return sent + [(1 + edges.index(i), inner.tape, inner.step.ins[i], g) for i, g in zip(others, values[1:])]
 
 

@@ -73,7 +73,7 @@ def _transformed_text(t, v):
     """What torch prints of a tensor of the innermost differentiating level that is above the maps it is under; None where there is none."""
     from .._tensor import wrap
 
-    for number, level in reversed(list(enumerate(levels.running(), 1))):
+    for number, level in reversed(_numbered()):
         if level.kind == levels.MAP and levels.has(v, level):
             return None
         if level.kind == "grad" and belonging.belongs(v, level):
@@ -86,6 +86,11 @@ def _transformed_text(t, v):
             continue
         return f"GradTrackingTensor(lvl={number}, value=\n{indent(_below(wrap(inner), level), '    ')}\n)"
     return None
+
+
+def _numbered():
+    """[(number, level)] of this thread's levels, outermost first; torch counts none of forward_ad."""
+    return list(enumerate([lv for lv in levels.running() if lv.kind != levels.DUAL or lv.randomness == "jvp"], 1))
 
 
 def _below(t, level):
@@ -105,11 +110,11 @@ def _mapped_text(t, v):
 
     key = levels.mapped(v)
     running = levels.running()
-    number = next((i for i, lv in enumerate(running, 1) if lv.id == key[0]), int(key[0]) + 1)
-    outside = [lv for lv in running[:number - 1] if lv.kind == "grad" and belonging.belongs(v, lv)]
+    number, level = next(((i, lv) for i, lv in _numbered() if lv.id == key[0]), (int(key[0]) + 1, None))
+    outside = [lv for lv in running[:None if level is None else running.index(level)] if lv.kind == "grad" and belonging.belongs(v, lv)]
     own, dim = levels.entered_from(v, key)
     if own is None:
         own = record_op(MoveSpec("exit", key, 0), [v if outside else as_detached(v)])[0]
     whole = wrap(own if outside else as_detached(own))
-    text = _below(whole, running[number - 1]) if outside else tensor_text(whole)
+    text = _below(whole, level) if level is not None and outside else tensor_text(whole)
     return f"BatchedTensor(lvl={number}, bdim={dim}, value=\n{indent(text, '    ')}\n)"

@@ -8,7 +8,7 @@ What is not known to be linear counts as reading them, so that no gradient is lo
 from __future__ import annotations
 
 from .._ops.lift import MoveSpec, levels_of
-from .record import slot_table
+from .record import INPLACE, slot_table
 
 # Operators whose tangents PyTorch computes from tangents alone (measured, 2.13), without the endings of overloads.
 _LINEAR_NAMES = """
@@ -18,8 +18,8 @@ _LINEAR_NAMES = """
     _unsafe_view _unsqueeze_ _upsample_bicubic2d_aa _upsample_bilinear2d_aa _upsample_lanczos2d_aa _upsample_nearest_exact1d _upsample_nearest_exact2d
     _upsample_nearest_exact3d _whole _zero_ _written adaptive_max_pool2d adaptive_max_pool3d add alias alias_copy amax amin aminmax as_strided_scatter
     avg_pool2d avg_pool3d block_diag cat channel_shuffle clamp clamp_max clamp_min clone col2im complex conj_physical constant_pad_nd cummax cummin cumsum
-    deg2rad diag_embed diagonal diagonal_copy diagonal_scatter embedding expand expand_copy fill flip fmax fmin fmod frac fractional_max_pool2d
-    fractional_max_pool3d gather im2col index_add index_copy index_fill index_select kthvalue masked_fill masked_scatter max max_pool2d_with_indices
+    deg2rad diag_embed diagonal diagonal_copy diagonal_scatter embedding expand expand_copy fill flip fmax fmin frac fractional_max_pool2d
+    fractional_max_pool3d frexp gather im2col index_add index_copy index_fill index_select kthvalue masked_fill masked_scatter max max_pool2d_with_indices
     max_pool3d_with_indices max_unpool2d max_unpool3d maximum mean median min minimum mode msort nan_to_num nanmedian nansum native_channel_shuffle neg
     nll_loss2d_forward nll_loss_forward permute permute_copy pixel_shuffle pixel_unshuffle put rad2deg reflection_pad1d reflection_pad2d reflection_pad3d
     repeat replication_pad1d replication_pad2d replication_pad3d roll rot90 rsub scatter scatter_add select sort split split_copy split_with_sizes
@@ -28,14 +28,14 @@ _LINEAR_NAMES = """
     upsample_nearest2d upsample_nearest3d upsample_trilinear3d view view_as_complex view_as_real view_copy where"""
 _LINEAR = frozenset(_LINEAR_NAMES.split())
 
-# Operators whose tangents are zeros.
-_CONSTANT = {"bernoulli", "ceil", "floor", "floor_divide", "frexp", "round", "sgn", "sign", "trunc"}
+# Operators whose tangents are zeros; `sgn` of real numbers.  In place it is the tangent there that is filled with these.
+_CONSTANT = {"bernoulli", "ceil", "floor", "floor_divide", "round", "sgn", "sign", "trunc"}
 
 # Of others the arguments that no tangent reads.
 _ADDED = {
     "addbmm": "self", "addcdiv": "self", "addcmul": "self", "addmm": "self", "addmv": "self", "addr": "self", "baddbmm": "self", "convolution": "bias",
-    "native_layer_norm": "bias", "remainder": "self"}
-_LINEAR_OVERLOADS = {"lerp.Scalar"}
+    "native_layer_norm": "bias"}
+_LINEAR_OVERLOADS = {"fmod.Scalar", "lerp.Scalar", "remainder.Scalar"}
 
 
 _PARTS = ("primal", "tangent")
@@ -140,7 +140,9 @@ def _reads(step, i, key):
         return i == 1
     if type(spec) is MoveSpec or getattr(spec, "arity", 0) or _linear(form.op, form.owners[i]):
         return "tangent"
-    return form.op.key.partition(".")[0] not in _CONSTANT
+    if form.op.name not in _CONSTANT or (form.op.name == "sgn" and form.avals[i].dtype.is_complex):
+        return True
+    return "tangent" if step.mode == INPLACE else False
 
 
 def _linear(op, argument):

@@ -63,6 +63,7 @@ def _refuse_phase(name):
             raise RuntimeError(f"{name}_backward: The eigenvectors in the complex case are specified up to multiplication by e^{{i phi}}. The specified loss "
                                "function depends on this quantity, so it is ill-defined.")
 
+    refuse.outside = True  # torch does not look inside of torch.func's transformations
     return refuse
 
 
