@@ -14,7 +14,7 @@ from .._ops.registry import OPS
 from .._ops.spec import Pullback, spec_of
 from .behind import levels_behind, places_behind, top, type_at
 from .leaving import leaf_at
-from .levels import NOTED, Level, Reservation, move, primal, primal_ins, running
+from .levels import NOTED, Level, Reservation, move, next_id, primal, primal_ins, running
 from .nodes import Leaf, observed, step_of
 from .record import GRAD, LOCK, NOGRAD, Value, record_op, slot_table, thread
 
@@ -137,7 +137,7 @@ def standing_in(lv, places):
     levels, other = extra["levels"], Level(lv.kind, lv.size, lv.randomness)
     other.start, at = lv.start, levels.index(lv)
     last = max([r.id for r in levels if r.id is not None] + [r.top for r in extra.get("reserved", ())] + [top(places)])
-    other.id = 1 + int(last // 1) + lv.id % 1
+    other.id = next_id(last, other)
     for r in extra.get("watching", ()):
         r.top = max(r.top, other.id)
     levels[at] = other

@@ -115,6 +115,11 @@ def made_inside(leaf):
             return
 
 
+def next_id(last, level):
+    """The id of a level above another id: an integer, a half more for a level of forward_ad, whose graph goes on when it has ended: no `jvp` is called so."""
+    return 1 + int(last // 1) + (0.5 if level.kind == DUAL and level.randomness != "jvp" else 0)
+
+
 class enter:
     """Run inside a new level; as a context manager gives the Level.  above: its id is above this one too."""
 
@@ -129,9 +134,7 @@ class enter:
         if self.level.kind in (MAP, DUAL):
             held = extra.get("reserved", ())
             last = max([lv.id for lv in levels if lv.id is not None] + [r.top for r in held] + [self.above])
-            self.level.id = 1 + int(last // 1)
-            if self.level.kind == DUAL and self.level.randomness != "jvp":
-                self.level.id += 0.5  # its graphs go on when it has ended, so no `jvp` is called so
+            self.level.id = next_id(last, self.level)
             for r in extra.get("watching", ()):
                 r.top = max(r.top, self.level.id)
         levels.append(self.level)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from .._ops.lift import MoveSpec, levels_of
 from .record import INPLACE, slot_table
 
-# Operators whose tangents PyTorch computes from tangents alone (measured, 2.13), without the endings of overloads.
+# Operators whose tangents PyTorch computes from tangents alone (measured over its op database, 2.13), without the endings of overloads.
 _LINEAR_NAMES = """
     _adaptive_avg_pool2d _adaptive_avg_pool3d _add_number _as_strided _as_strided_ _as_strided_copy _conj _copy_ _fft_c2c _fft_c2r _fft_r2c _fill_
     _fw_primal _index _index_put _index_put_impl _index_put_repeated _mask_put _masked_filled _masked_select _narrow_copy _neg_view _reshape_alias
