@@ -8,6 +8,7 @@ What is not known to be linear counts as reading them, so that no gradient is lo
 from __future__ import annotations
 
 from .._ops.lift import MoveSpec, levels_of
+from .behind import before
 from .record import INPLACE, slot_table
 
 # Operators whose tangents PyTorch computes from tangents alone (measured over its op database, 2.13), without the endings of overloads.
@@ -43,24 +44,18 @@ _PARTS = ("primal", "tangent")
 
 def tangent_needs(v, key):
     """Whether the tangent of a dual Value, at a level as types hold it, requires grad."""
-    if not v.needs:
+    if not v.needs or v.leaf is not None:  # a leaf asks for gradients of its primal
         return False
-    seen, stack = set(), [(v.tape, v.slot, v)]
+    if v.tape is None:
+        return True
+    seen, stack = set(), [(v.tape, v.slot)]
     while stack:
-        tape, slot, v = stack.pop()
-        if v is not None and v.leaf is not None:
-            continue  # a leaf asks for gradients of its primal
-        if tape is None:
-            return True
-        if (tape, slot) in seen:
+        place = tape, slot = stack.pop()
+        if place in seen:
             continue
-        seen.add((tape, slot))
+        seen.add(place)
         if slot < 0:
-            if tape.open:
-                v = tape.inputs[-slot - 1]
-                stack += [(v.tape, v.slot, v)] if v.needs else []
-            elif type(edge := tape.edges[-slot - 1]) is tuple:
-                stack.append((*edge, None))
+            stack += before(tape, slot)
             continue
         step, needs, a = slot_table(tape.prefix)[slot]
         if not needs or slot in tape.leaves or key not in levels_of(a):
@@ -70,7 +65,7 @@ def tangent_needs(v, key):
         for i in step.wanted:
             reads = _reads(step, i, key)
             if reads == "tangent":
-                stack.append((tape, step.ins[i], None))
+                stack.append((tape, step.ins[i]))
             elif reads and _needs(tape, step.ins[i]):
                 return True
     return False

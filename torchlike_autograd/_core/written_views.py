@@ -12,6 +12,7 @@ from __future__ import annotations
 import weakref
 from sys import getrefcount
 
+from .record import Step
 from .storage import history
 
 _NOTED = weakref.WeakKeyDictionary()  # tape -> {slot: (weak reference to the view or the leaf, its version, its type where that may change)}
@@ -52,11 +53,14 @@ def _unread(v):
     prefix = v.tape.prefix
     for _ in range(_SHORT):
         step = prefix.step
-        if step is None or v.slot in step.ins:
-            return False
-        if step.first <= v.slot:
-            return True
+        if type(step) is Step:
+            if v.slot in step.ins:
+                return False
+            if step.first <= v.slot:
+                return True
         prefix = prefix.parent
+        if prefix is None:
+            return False
     return False
 
 
