@@ -344,7 +344,7 @@ def _nodes(roots, targets):
 
 def _pass(roots, targets):
     places = [(_engine._place(t), None) for t in roots]
-    return types.SimpleNamespace(roots=places, targets=None if targets is None else [_engine._place(t) for t in targets], accumulate=False)
+    return types.SimpleNamespace(begun=places, targets=None if targets is None else [_engine._place(t) for t in targets], accumulate=False)
 
 
 def _refuse_released(nodes, roots):
