@@ -111,17 +111,15 @@ def _record_stage(tape, stage, cots):
 
 def value_at(tape, slot):
     """The Value of a forward slot, with its place in the graph."""
-    if written_views.noted[0]:
-        v = written_views.shown_at(tape, slot)
-        if v is None:
-            old = tape.kept.get(slot) if not tape.open else tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]
-            v = written_views.now(old)
-            v = None if v is old else v
-        if v is not None:
-            return v
+    noted = written_views.noted[0]
+    if noted and (v := written_views.shown_at(tape, slot)) is not None:
+        return v
     if tape.open:
-        return tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]
+        v = tape.inputs[-slot - 1] if slot < 0 else tape.values[slot]
+        return written_views.now(v) if noted else v
     v = tape.kept.get(slot)
+    if noted and (shown := written_views.now(v)) is not v:
+        return shown
     if v is None:
         v = HELD.get((tape, slot))
         if v is None:

@@ -61,6 +61,11 @@ def running():
     return thread.state.extra.get("levels", ())
 
 
+def of_func():
+    """This thread's levels of torch.func and of maps, outermost first: none of forward_ad."""
+    return [lv for lv in running() if lv.kind != DUAL or lv.randomness == "jvp"]
+
+
 def transforming(older=False):
     """Whether one of torch.func's transformations runs (not a dual level of forward_ad alone); older: or a map of torch's older kind."""
     return any(lv.kind == "grad" or (lv.kind == MAP and (older or lv.randomness is not OLD)) or lv.randomness == "jvp" for lv in running())
@@ -73,7 +78,7 @@ def differentiating():
 
 def mapped_here(v):
     """Whether the innermost transformation of torch.func is a map that goes over this Value."""
-    inner = [lv for lv in running() if lv.kind != DUAL or lv.randomness == "jvp"]
+    inner = of_func()
     return bool(inner) and inner[-1].kind == MAP and inner[-1].randomness != OLD and has(v, inner[-1])
 
 
@@ -84,7 +89,7 @@ def deriving():
 
 def mapped_by_innermost(v):
     """Whether one of the maps inside of which no other transformation of torch.func runs goes over this Value."""
-    for lv in reversed([lv for lv in running() if lv.kind != DUAL or lv.randomness == "jvp"]):
+    for lv in reversed(of_func()):
         if lv.kind != MAP:
             return False
         if has(v, lv):

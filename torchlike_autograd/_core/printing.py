@@ -73,7 +73,7 @@ def _transformed_text(t, v):
     """What torch prints of a tensor of the innermost differentiating level that is above the maps it is under; None where there is none."""
     from .._tensor import wrap
 
-    for number, level in reversed(_numbered()):
+    for number, level in reversed(list(enumerate(levels.of_func(), 1))):
         if level.kind == levels.MAP and levels.has(v, level):
             return None
         if level.kind == "grad" and belonging.belongs(v, level):
@@ -86,11 +86,6 @@ def _transformed_text(t, v):
             continue
         return f"GradTrackingTensor(lvl={number}, value=\n{indent(_below(wrap(inner), level), '    ')}\n)"
     return None
-
-
-def _numbered():
-    """[(number, level)] of this thread's levels, outermost first; torch counts none of forward_ad."""
-    return list(enumerate([lv for lv in levels.running() if lv.kind != levels.DUAL or lv.randomness == "jvp"], 1))
 
 
 def _below(t, level):
@@ -110,7 +105,7 @@ def _mapped_text(t, v):
 
     key = levels.mapped(v)
     running = levels.running()
-    number, level = next(((i, lv) for i, lv in _numbered() if lv.id == key[0]), (int(key[0]) + 1, None))
+    number, level = next(((i, lv) for i, lv in enumerate(levels.of_func(), 1) if lv.id == key[0]), (int(key[0]) + 1, None))
     outside = [lv for lv in running[:None if level is None else running.index(level)] if lv.kind == "grad" and belonging.belongs(v, lv)]
     own, dim = levels.entered_from(v, key)
     if own is None:
